@@ -1,0 +1,92 @@
+"""estimate: plan, evaluate, solve; and the estimator to take when none is named."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Key
+
+from jaxshap.estimator import Estimate, Estimator, Plan
+from jaxshap.estimators.exact import Exact
+from jaxshap.estimators.kernel import Kernel
+from jaxshap.evaluation import BatchSize, evaluate, is_traced
+from jaxshap.game import Game
+from jaxshap.memory import bucket
+
+
+def estimate(
+    key: Key[Array, ""] | int,
+    game: Game,
+    estimator: Estimator | None = None,
+    budget: int | None = None,
+    *,
+    batch_size: BatchSize = "auto",
+    progress: bool | None = False,
+) -> Estimate:
+    """Shapley values and standard errors of a game for at most `budget` evaluations, ∅ and N counted.
+
+    Pure: jit, vmap and grad go through it, in the key and in the game. Without an estimator it is exact when
+    2**n fits the budget, otherwise the most accurate estimator of the library.
+    """
+    key, budget, estimator = settle(key, game.num_players, estimator, budget)
+    if is_traced((key, game)):
+        plan = estimator.plan(key, game.num_players, budget)
+        return estimator.solve(plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)
+    plan = make_plan(key, game.num_players, estimator, budget)
+    coalitions = np.asarray(plan.coalitions)[: plan.count]
+    return solve(estimator, plan, evaluate(game, coalitions, batch_size=batch_size, progress=progress), game)
+
+
+def settle(
+    key: Key[Array, ""] | int, num_players: int, estimator: Estimator | None, budget: int | None
+) -> tuple[Key[Array, ""], int, Estimator]:
+    """The key, budget and estimator that a call means."""
+    if isinstance(key, int | np.integer):
+        key = jax.random.key(int(key))
+    budget = default_budget(num_players) if budget is None else int(budget)
+    if budget < 2:
+        raise ValueError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")
+    if num_players == 1 or (estimator is None and 2**num_players <= budget):
+        return key, budget, Exact()
+    return key, budget, Kernel() if estimator is None else estimator
+
+
+def default_budget(num_players: int) -> int:
+    """The budget when none is named: what shap's KernelExplainer takes, so that the two can be compared."""
+    return 2 * num_players + 2048
+
+
+def make_plan(key: Key[Array, ""], num_players: int, estimator: Estimator, budget: int) -> Plan:
+    """The plan for this budget, padded with what a slightly larger budget would buy: nearby budgets share a program."""
+    count = _plan_size(estimator, num_players, budget)
+    return _plan(key, num_players, estimator, bucket(budget))._replace(count=count)
+
+
+def solve(estimator: Estimator, plan: Plan, worths: Float[Array, "count *out"], game: Game) -> Estimate:
+    """`estimator.solve`, compiled once for all plans and outputs of about this size."""
+    shape = game.empty.shape
+    outputs = int(np.prod(shape))
+
+    def padded(array, length):
+        flat = np.asarray(array).reshape(-1, outputs)
+        return np.pad(flat, ((0, length - len(flat)), (0, bucket(outputs) - outputs)))
+
+    ends = (padded(end, 1)[0] for end in (game.empty, game.full))
+    result = _solve(estimator, plan, padded(worths, len(plan.coalitions)), *ends)
+    return Estimate(*(jnp.asarray(np.asarray(part)[:, :outputs].reshape(-1, *shape)) for part in result))
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan_size(estimator: Estimator, num_players: int, budget: int) -> int:
+    return len(jax.eval_shape(lambda key: estimator.plan(key, num_players, budget), jax.random.key(0)).coalitions)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def _plan(key, num_players: int, estimator: Estimator, budget: int) -> Plan:
+    return estimator.plan(key, num_players, budget)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _solve(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
+    return estimator.solve(plan, worths, empty, full)

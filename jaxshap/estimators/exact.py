@@ -1,0 +1,39 @@
+"""Shapley values from all coalitions."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from jaxshap.coalitions import all_coalitions
+from jaxshap.estimator import Estimate, Estimator, Plan
+from jaxshap.evaluation import evaluate
+from jaxshap.game import Game
+from jaxshap.transforms import shapley
+
+
+@dataclasses.dataclass(frozen=True)
+class Exact(Estimator):
+    """The definition: every gain of every player, weighted. Costs 2**n evaluations; the standard error is 0."""
+
+    def plan(self, key: Key[Array, ""] | None, num_players: int, budget: int) -> Plan:
+        if budget < 2**num_players:
+            raise ValueError(
+                f"budget={budget} does not buy all 2**{num_players} coalitions of {num_players} players: "
+                f"pass budget={2**num_players} or more, or an estimator that samples."
+            )
+        return Plan(all_coalitions(num_players)[1:-1], 2**num_players - 2)
+
+    def solve(
+        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+    ) -> Estimate:
+        values = shapley(jnp.concatenate([jnp.zeros_like(empty)[None], worths - empty, (full - empty)[None]]))
+        return Estimate(values, jnp.zeros_like(values))
+
+
+def shapley_values(game: Game) -> Float[Array, "n *out"]:
+    """Exact Shapley values by asking for all 2**n coalitions; memory sets the limit, near n = 24."""
+    plan = Exact().plan(None, game.num_players, 2**game.num_players)
+    worths = evaluate(game, plan.coalitions)
+    return jax.jit(Exact().solve)(plan, worths, game.empty, game.full).values

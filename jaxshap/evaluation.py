@@ -1,0 +1,117 @@
+"""evaluate: the one place where a game is evaluated. Batches, memory, host models, progress and interrupts live here."""
+
+import math
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+from tqdm.auto import tqdm
+
+from jaxshap.game import Game
+from jaxshap.memory import BYTE_LIMIT, bytes_of_call
+
+BatchSize = int | Literal["auto"]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during evaluation. Nothing is lost: `worths` holds those of the first coalitions, in order.
+
+    From `explain`, `explanation` is what they amount to, or None where they are too few.
+    """
+
+    def __init__(self, worths: Float[np.ndarray, "done *out"], planned: int):
+        super().__init__(f"interrupted after {len(worths)} of {planned} coalitions; their worths are in `.worths`.")
+        self.worths = worths
+        self.explanation = None
+
+
+class EvaluationError(RuntimeError):
+    """The model failed part of the way. `worths` holds those of the coalitions before, in order; see also `Interrupted`."""
+
+    def __init__(self, message: str, worths: Float[np.ndarray, "done *out"]):
+        super().__init__(message)
+        self.worths = worths
+        self.explanation = None
+
+
+def evaluate(
+    game: Game,
+    coalitions: Bool[Array, "m n"],
+    *,
+    batch_size: BatchSize = "auto",
+    progress: bool | None = None,
+    known: Float[np.ndarray, "done *out"] | None = None,
+) -> Float[Array, "m *out"]:
+    """The worth of every coalition, a memory-bounded batch at a time; results do not depend on the batches.
+
+    Under jit, vmap or grad the loop is a `lax.map`. Otherwise it runs on the host, so that it can show a bar on a
+    terminal (`progress=None`: when it takes longer than two seconds) and be interrupted; worths `known` already for
+    the first coalitions are not asked for again.
+    """
+    if batch_size != "auto" and batch_size < 1:
+        raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
+    if is_traced((game, coalitions)):
+        if game.on_host:
+            raise TypeError("a host model cannot run under jit, vmap or grad: call estimate or explain outside of them.")
+        return jax.lax.map(game, coalitions, batch_size=_resolve(batch_size, game, len(coalitions)))
+    coalitions = np.asarray(coalitions)
+    done = 0 if known is None else len(known)
+    worths = np.empty((len(coalitions), *game.empty.shape), game.empty.dtype)
+    if known is not None:
+        worths[:done] = known
+    size = _resolve(batch_size, game, len(coalitions) - done)
+    bar = tqdm(
+        total=len(coalitions), initial=done, unit=" coalitions", leave=False,
+        disable=None if progress is None else not progress, delay=0 if progress else 2,
+    )  # fmt: skip
+    with bar:
+        try:
+            while done < len(coalitions):
+                batch = coalitions[done : done + size]
+                worths[done : done + len(batch)] = _run(game, batch, size)
+                done += len(batch)
+                bar.update(len(batch))
+        except KeyboardInterrupt:
+            raise Interrupted(worths[:done], len(coalitions)) from None
+        except Exception as error:
+            if not game.on_host or done == 0:
+                raise
+            message = f"the model failed after {done} of {len(coalitions)} coalitions: {error!r}"
+            raise EvaluationError(message, worths[:done]) from error
+    return jnp.asarray(worths)
+
+
+def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int) -> Float[np.ndarray, "k *out"]:
+    """One batch; a traced game always sees a full one, so that it is compiled once."""
+    if game.on_host:
+        worths = game.value(batch)
+        expected = (len(batch), *game.empty.shape)
+        if worths.shape != expected:
+            raise ValueError(f"the game returned worths of shape {worths.shape} for {len(batch)} coalitions, not {expected}.")
+        return worths
+    padding = np.repeat(batch[-1:], size - len(batch), axis=0)
+    return np.asarray(_worths(game, np.concatenate([batch, padding])))[: len(batch)]
+
+
+@jax.jit
+def _worths(game: Game, coalitions: Bool[Array, "k n"]) -> Float[Array, "k *out"]:
+    return jax.vmap(game)(coalitions)
+
+
+def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
+    """How many coalitions at once: a power of two within the byte limit, no more than there are."""
+    most = 2 ** max(0, math.ceil(math.log2(max(1, count))))
+    if batch_size != "auto":
+        return min(batch_size, most)
+    if game.on_host:
+        size = BYTE_LIMIT // game.value.bytes_per_item
+    else:
+        size = BYTE_LIMIT // bytes_of_call(game, jax.ShapeDtypeStruct((game.num_players,), bool))
+    return min(most, 2 ** int(math.log2(max(1, size))))
+
+
+def is_traced(tree) -> bool:
+    """Whether any array in the tree stands for one inside jit, vmap or grad."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))

@@ -1,0 +1,178 @@
+"""Games in which an absent feature takes the values it has in reference rows."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from jaxshap.game import Game, Host, as_pytree
+from jaxshap.memory import BYTE_LIMIT, bucket, bytes_of_call
+
+
+def masked_game(
+    model: Callable,
+    rows: Float[Array, "rows features"],
+    references: Float[Array, "references features"],
+    weights: Float[Array, "references"] | None,
+    name: str,
+) -> Game:
+    """v(S) = Σ_r weights_r model(row where S, reference r elsewhere), for every row; players are the columns.
+
+    The endpoints need no mixing: the model on the rows, and its mean over the references, once for all rows.
+    """
+    rows, references, weights = _checked(model, rows, references, weights)
+    num_rows, num_features = rows.shape
+    if isinstance(model, Host):
+        full, ends = model(rows), model(references)
+        _check_outputs(full.shape, full.dtype, num_rows)
+        bytes_per_point = 8 * num_features * rows.itemsize  # the input, and room for the model's own work
+        block = max(1, BYTE_LIMIT // bytes_per_point)
+        masked = Masked(model, rows, references, weights, block)
+        value: Callable = Host(masked.on_host, min(block, num_rows * len(references)) * bytes_per_point)
+    else:
+        model = as_pytree(model)
+        block = max(1, BYTE_LIMIT // _bytes_per_point(model, rows))
+        full, ends = model(rows), model(references)
+        value = Masked(model, rows, *_pad(references, weights), block)
+    _check_finite(full, "row")
+    _check_finite(ends, "background row")
+    empty = jnp.tensordot(jnp.asarray(weights), jnp.asarray(ends), 1)
+    full = jnp.asarray(full)
+    return Game(value, jnp.broadcast_to(empty, full.shape), full, num_features, name)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Masked:
+    """The weighted mean of the model over references, `block` points a call where memory asks for it."""
+
+    model: Callable
+    rows: Float[Array, "rows features"]
+    references: Float[Array, "references features"]
+    weights: Float[Array, "references"]
+    block: int = dataclasses.field(metadata={"static": True})
+
+    def __call__(self, coalition: Bool[Array, "features"]) -> Float[Array, "rows *out"]:
+        if len(self.rows) * len(self.references) <= self.block:
+            return self._mean(coalition, self.rows, self.references, self.weights)
+        length = min(self.block, len(self.references))
+        parts = -(-len(self.references) // length)
+        missing = parts * length - len(self.references)
+        references = jnp.concatenate([self.references, jnp.repeat(self.references[-1:], missing, axis=0)])
+        weights = jnp.pad(self.weights, (0, missing))
+        parted = references.reshape(parts, length, -1), weights.reshape(parts, length)
+
+        def of_row(row):
+            return jax.lax.map(lambda part: self._mean(coalition, row[None], *part)[0], parted).sum(0)
+
+        return jax.lax.map(of_row, self.rows, batch_size=max(1, self.block // length))
+
+    def on_host(self, coalitions: Bool[np.ndarray, "m features"]) -> Float[np.ndarray, "m rows *out"]:
+        """The same in numpy for a batch of coalitions, one call of the model unless memory asks for more."""
+        points = max(1, self.block // len(coalitions))
+        worths = [
+            sum(
+                self._host_mean(coalitions, rows, references, weights)
+                for references, weights in zip(
+                    _split(self.references, points), _split(self.weights, points), strict=True
+                )
+            )
+            for rows in _split(self.rows, points // len(self.references))
+        ]
+        return np.concatenate(worths, axis=1)
+
+    def _host_mean(self, coalitions, rows, references, weights) -> Float[np.ndarray, "m rows *out"]:
+        inputs = np.where(coalitions[:, None, None], rows[:, None], references)
+        flat = inputs.reshape(-1, inputs.shape[-1])
+        outputs = self.model(flat)
+        _check_outputs(outputs.shape, outputs.dtype, len(flat))
+        return np.tensordot(weights, outputs.reshape(*inputs.shape[:3], *outputs.shape[1:]), (0, 2))
+
+    def _mean(self, coalition, rows, references, weights) -> Float[Array, "rows *out"]:
+        inputs = jnp.where(coalition, rows[:, None], references)
+        outputs = self.model(inputs.reshape(-1, inputs.shape[-1]))
+        outputs = outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
+        return jnp.tensordot(weights.astype(outputs.dtype), outputs, (0, 1))
+
+
+def _checked(model: Callable, rows, references, weights):
+    """Inputs as floating-point arrays, in numpy for a host model, with shapes that fit each other."""
+    if isinstance(model, Host):
+        rows, references = (np.asarray(part, np.result_type(np.asarray(part), np.float32)) for part in (rows, references))
+        as_array = np.asarray
+    else:
+        rows, references = (jnp.asarray(part, _float_of(part)) for part in (rows, references))
+        as_array = jnp.asarray
+    for part, what in ((rows, "X"), (references, "the background")):
+        if part.ndim != 2 or 0 in part.shape:
+            raise ValueError(f"{what} must be a non-empty table (rows, features), not an array of shape {part.shape}.")
+    if rows.shape[1] != references.shape[1]:
+        raise ValueError(
+            f"X has {rows.shape[1]} columns and the background {references.shape[1]}: they must have the same features."
+        )
+    if weights is None:
+        return rows, references, as_array(np.full(len(references), 1 / len(references)), rows.dtype)
+    weights = as_array(weights, rows.dtype)
+    if weights.shape != (len(references),):
+        raise ValueError(f"weights have shape {weights.shape} for {len(references)} background rows: pass one a row.")
+    return rows, references, weights / weights.sum()
+
+
+def _float_of(part):
+    dtype = jnp.asarray(part).dtype
+    return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.result_type(float)
+
+
+def _bytes_per_point(model: Callable, rows: Float[Array, "rows features"]) -> int:
+    """Memory a row of the model's input needs, from a trace that also shows whether the model can be traced."""
+    two = jax.ShapeDtypeStruct((2, rows.shape[1]), rows.dtype)
+    try:
+        outputs = jax.eval_shape(model, two)
+    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
+        raise TypeError(
+            "JAX cannot trace this model. If it runs in numpy, scikit-learn, torch or elsewhere, "
+            "wrap it in jaxshap.host(model)."
+        ) from error
+    if not hasattr(outputs, "shape"):
+        raise ValueError(f"the model must return one array (rows,) or (rows, outputs), not {type(outputs).__name__}.")
+    _check_outputs(outputs.shape, outputs.dtype, 2)
+    return max(bytes_of_call(model, two) // 2, 2 * rows.shape[1] * rows.dtype.itemsize)
+
+
+def _check_outputs(shape: tuple[int, ...], dtype, num_rows: int) -> None:
+    if len(shape) == 0 or shape[0] != num_rows:
+        raise ValueError(
+            f"the model returned shape {shape} for {num_rows} rows: it must return one result a row, "
+            "(rows,) or (rows, outputs)."
+        )
+    if not jnp.issubdtype(dtype, jnp.floating):
+        raise TypeError(
+            f"the model returned {dtype}: Shapley values share out a number. Return probabilities or scores "
+            "rather than labels, or cast quantities to float."
+        )
+
+
+def _check_finite(outputs, what: str) -> None:
+    """A NaN in the background would spoil every value; under jit there is nothing to look at."""
+    if isinstance(outputs, jax.core.Tracer):
+        return
+    bad = ~np.isfinite(np.asarray(outputs)).reshape(len(outputs), -1).all(1)
+    if bad.any():
+        raise ValueError(
+            f"the model returns NaN or infinity for {bad.sum()} of {len(bad)} {what}s "
+            f"(the first is {what} {bad.argmax()}): mend the model or leave them out."
+        )
+
+
+def _pad(references, weights):
+    """Up to the next bucket with rows of weight 0, so that nearby backgrounds share one compiled program."""
+    missing = bucket(len(references)) - len(references)
+    return jnp.concatenate([references, jnp.repeat(references[-1:], missing, axis=0)]), jnp.pad(weights, (0, missing))
+
+
+def _split(array: np.ndarray, length: int) -> list[np.ndarray]:
+    length = max(1, length)
+    return [array[start : start + length] for start in range(0, len(array), length)]

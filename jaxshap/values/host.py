@@ -1,0 +1,16 @@
+"""Models that JAX cannot trace: numpy, scikit-learn, torch, remote."""
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxshap.game import Host
+
+
+def host(predict: Callable[[Any], Any]) -> Host:
+    """Mark a model that runs outside JAX: it gets numpy batches `(rows, features)` and returns `(rows, *outputs)`.
+
+    It works with every value function and estimator, one call a batch, but not under jit, vmap or grad.
+    """
+    if not callable(predict):
+        raise TypeError(f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}.")
+    return predict if isinstance(predict, Host) else Host(predict)
