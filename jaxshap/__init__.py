@@ -11,6 +11,9 @@ from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.evaluation import EvaluationError as EvaluationError
 from jaxshap.evaluation import Interrupted as Interrupted
 from jaxshap.evaluation import evaluate as evaluate
+from jaxshap.explainer import explain as explain
+from jaxshap.explanation import Explanation as Explanation
+from jaxshap.explanation import load as load
 from jaxshap.game import Game as Game
 from jaxshap.game import grouped as grouped
 from jaxshap.game import make_game as make_game

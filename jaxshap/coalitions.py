@@ -36,14 +36,12 @@ def num_pairs(num_players: int) -> Int[np.ndarray, "half"]:
     return np.array([min(count, LARGEST_RANK) for count in counts], dtype=np.int64)
 
 
-def draw_pairs(
-    key: Key[Array, ""], num_players: int, count: int, rates: tuple[float, ...]
-) -> Bool[Array, "count n"]:
+def draw_pairs(key: Key[Array, ""], num_players: int, count: int, rates: tuple[float, ...]) -> Bool[Array, "count n"]:
     """One side each of `count` distinct pairs {S, N∖S}; pair i depends on `key` and i alone.
 
     `rates[s − 1]` says how fast pairs with a smaller side of size s come in; an infinite rate means all of them first.
-    Sizes follow a fixed low-discrepancy order, so at every count their shares are as even as whole numbers allow; a size
-    that runs out is enumerated. Within a size the order is random, without replacement.
+    Sizes follow a fixed low-discrepancy order, so at every count their shares are as even as whole numbers allow; a
+    size that runs out is enumerated. Within a size the order is random, without replacement.
     """
     sizes, turns = pair_schedule(num_players, count, rates)
     keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players // 2 + 1))
@@ -57,7 +55,7 @@ def draw_pairs(
 
 
 def draw_coalitions(keys: Key[Array, "m"], sizes: Int[Array, "m"], num_players: int) -> Bool[Array, "m n"]:
-    """A uniformly random coalition of each size, one a key: players are taken in turn with probability left / remaining.
+    """A uniformly random coalition of each size, one a key: players are taken in turn with chance left / remaining.
 
     Sequential selection needs no sorting: at 300 players it is many times faster than ranking uniforms.
     """

@@ -5,7 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.estimators.exact import Exact
@@ -33,9 +33,9 @@ def estimate(
     if is_traced((key, game)):
         plan = estimator.plan(key, game.num_players, budget)
         return estimator.solve(plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)
-    plan = make_plan(key, game.num_players, estimator, budget)
-    coalitions = np.asarray(plan.coalitions)[: plan.count]
-    return solve(estimator, plan, evaluate(game, coalitions, batch_size=batch_size, progress=progress), game)
+    plan, coalitions = make_plan(key, game.num_players, estimator, budget)
+    worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress)
+    return solve(estimator, plan, np.asarray(worths), game)
 
 
 def settle(
@@ -57,13 +57,19 @@ def default_budget(num_players: int) -> int:
     return 2 * num_players + 2048
 
 
-def make_plan(key: Key[Array, ""], num_players: int, estimator: Estimator, budget: int) -> Plan:
-    """The plan for this budget, padded with what a slightly larger budget would buy: nearby budgets share a program."""
-    count = _plan_size(estimator, num_players, budget)
-    return _plan(key, num_players, estimator, bucket(budget))._replace(count=count)
+def make_plan(
+    key: Key[Array, ""], num_players: int, estimator: Estimator, budget: int
+) -> tuple[Plan, Bool[np.ndarray, "live n"]]:
+    """The plan for this budget, padded with what a slightly larger one would buy, and the coalitions without padding.
+
+    A plan is a prefix of the plan for any larger budget, so nearby budgets share one compiled program.
+    """
+    size = plan_size(estimator, num_players, budget)
+    plan = _plan(key, num_players, estimator, bucket(budget))._replace(num_live=size)
+    return plan, np.asarray(plan.coalitions)[:size]
 
 
-def solve(estimator: Estimator, plan: Plan, worths: Float[Array, "count *out"], game: Game) -> Estimate:
+def solve(estimator: Estimator, plan: Plan, worths: Float[np.ndarray, "live *out"], game: Game) -> Estimate:
     """`estimator.solve`, compiled once for all plans and outputs of about this size."""
     shape = game.empty.shape
     outputs = int(np.prod(shape))
@@ -78,7 +84,8 @@ def solve(estimator: Estimator, plan: Plan, worths: Float[Array, "count *out"], 
 
 
 @functools.lru_cache(maxsize=1024)
-def _plan_size(estimator: Estimator, num_players: int, budget: int) -> int:
+def plan_size(estimator: Estimator, num_players: int, budget: int) -> int:
+    """How many coalitions the budget buys, ∅ and N not counted."""
     return len(jax.eval_shape(lambda key: estimator.plan(key, num_players, budget), jax.random.key(0)).coalitions)
 
 

@@ -10,17 +10,17 @@ from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 class Plan(NamedTuple):
     """Coalitions to evaluate, ∅ and N left out, and what `solve` needs to know about them.
 
-    The first `count` are meant; what follows is padding, so that nearby budgets share one compiled program.
+    The first `num_live` are meant; what follows is padding, so that nearby budgets share one compiled program.
     """
 
     coalitions: Bool[Array, "m n"]
-    count: int | Int[Array, ""]
+    num_live: int | Int[Array, ""]
     detail: PyTree = ()
 
     @property
     def live(self) -> Bool[Array, "m"]:
         """Which coalitions are not padding."""
-        return jnp.arange(len(self.coalitions)) < self.count
+        return jnp.arange(len(self.coalitions)) < self.num_live
 
 
 class Estimate(NamedTuple):

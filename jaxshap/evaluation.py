@@ -1,16 +1,17 @@
-"""evaluate: the one place where a game is evaluated. Batches, memory, host models, progress and interrupts live here."""
+"""evaluate: the one place where a game is evaluated, with batches, memory, host models, progress and interrupts."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float
 from tqdm.auto import tqdm
 
-from jaxshap.game import Game
-from jaxshap.memory import BYTE_LIMIT, bytes_of_call
+from jaxshap.game import Game, Host
+from jaxshap.memory import byte_limit, bytes_of_call
 
 BatchSize = int | Literal["auto"]
 
@@ -24,21 +25,21 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, worths: Float[np.ndarray, "done *out"], planned: int):
         super().__init__(f"interrupted after {len(worths)} of {planned} coalitions; their worths are in `.worths`.")
         self.worths = worths
-        self.explanation = None
+        self.explanation: Any = None
 
 
 class EvaluationError(RuntimeError):
-    """The model failed part of the way. `worths` holds those of the coalitions before, in order; see also `Interrupted`."""
+    """The model failed part of the way; `worths` and `explanation` hold what came before, as in `Interrupted`."""
 
     def __init__(self, message: str, worths: Float[np.ndarray, "done *out"]):
         super().__init__(message)
         self.worths = worths
-        self.explanation = None
+        self.explanation: Any = None
 
 
 def evaluate(
     game: Game,
-    coalitions: Bool[Array, "m n"],
+    coalitions: Bool[Array | np.ndarray, "m n"],
     *,
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
@@ -54,50 +55,54 @@ def evaluate(
         raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
     if is_traced((game, coalitions)):
         if game.on_host:
-            raise TypeError("a host model cannot run under jit, vmap or grad: call estimate or explain outside of them.")
+            raise TypeError(
+                "a host model cannot run under jit, vmap or grad: call estimate or explain outside of them."
+            )
         return jax.lax.map(game, coalitions, batch_size=_resolve(batch_size, game, len(coalitions)))
-    coalitions = np.asarray(coalitions)
+    asked = np.asarray(coalitions)
     done = 0 if known is None else len(known)
-    worths = np.empty((len(coalitions), *game.empty.shape), game.empty.dtype)
+    worths = np.empty((len(asked), *game.empty.shape), game.empty.dtype)
     if known is not None:
         worths[:done] = known
-    size = _resolve(batch_size, game, len(coalitions) - done)
+    size = _resolve(batch_size, game, len(asked) - done)
     bar = tqdm(
-        total=len(coalitions), initial=done, unit=" coalitions", leave=False,
+        total=len(asked), initial=done, unit=" coalitions", leave=False,
         disable=None if progress is None else not progress, delay=0 if progress else 2,
     )  # fmt: skip
     with bar:
         try:
-            while done < len(coalitions):
-                batch = coalitions[done : done + size]
+            while done < len(asked):
+                batch = asked[done : done + size]
                 worths[done : done + len(batch)] = _run(game, batch, size)
                 done += len(batch)
                 bar.update(len(batch))
         except KeyboardInterrupt:
-            raise Interrupted(worths[:done], len(coalitions)) from None
+            raise Interrupted(worths[:done], len(asked)) from None
         except Exception as error:
             if not game.on_host or done == 0:
                 raise
-            message = f"the model failed after {done} of {len(coalitions)} coalitions: {error!r}"
+            message = f"the model failed after {done} of {len(asked)} coalitions: {error!r}"
             raise EvaluationError(message, worths[:done]) from error
     return jnp.asarray(worths)
 
 
 def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int) -> Float[np.ndarray, "k *out"]:
     """One batch; a traced game always sees a full one, so that it is compiled once."""
-    if game.on_host:
+    if isinstance(game.value, Host):
         worths = game.value(batch)
         expected = (len(batch), *game.empty.shape)
         if worths.shape != expected:
-            raise ValueError(f"the game returned worths of shape {worths.shape} for {len(batch)} coalitions, not {expected}.")
+            raise ValueError(
+                f"the game returned worths of shape {worths.shape} for {len(batch)} coalitions, not {expected}."
+            )
         return worths
     padding = np.repeat(batch[-1:], size - len(batch), axis=0)
     return np.asarray(_worths(game, np.concatenate([batch, padding])))[: len(batch)]
 
 
 @jax.jit
-def _worths(game: Game, coalitions: Bool[Array, "k n"]) -> Float[Array, "k *out"]:
-    return jax.vmap(game)(coalitions)
+def _worths(game: Game, coalitions: Bool[Array | np.ndarray, "k n"]) -> Float[Array, "k *out"]:
+    return jax.vmap(game)(jnp.asarray(coalitions))
 
 
 def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
@@ -105,13 +110,13 @@ def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
     most = 2 ** max(0, math.ceil(math.log2(max(1, count))))
     if batch_size != "auto":
         return min(batch_size, most)
-    if game.on_host:
-        size = BYTE_LIMIT // game.value.bytes_per_item
+    if isinstance(game.value, Host):
+        size = byte_limit() // game.value.bytes_per_item
     else:
-        size = BYTE_LIMIT // bytes_of_call(game, jax.ShapeDtypeStruct((game.num_players,), bool))
+        size = byte_limit() // bytes_of_call(game, jax.ShapeDtypeStruct((game.num_players,), bool))
     return min(most, 2 ** int(math.log2(max(1, size))))
 
 
 def is_traced(tree) -> bool:
     """Whether any array in the tree stands for one inside jit, vmap or grad."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(tree))

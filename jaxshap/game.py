@@ -19,7 +19,7 @@ class Game:
     explanation to explanation (rows, classes, losses) is an output axis: `*out`.
     """
 
-    value: Callable[[Bool[Array, "n"]], Float[Array, "*out"]]
+    value: Callable[[Any], Any]  # of a coalition; a `Host` function of a batch of them
     empty: Float[Array, "*out"]
     full: Float[Array, "*out"]
     num_players: int = dataclasses.field(metadata={"static": True})
@@ -115,7 +115,9 @@ def minus(game: Game, other: Game) -> Game:
         )
     else:
         value = _Difference(first, second)
-    return Game(value, game.empty - other.empty, game.full - other.full, game.num_players, f"{game.name} − {other.name}")
+    return Game(
+        value, game.empty - other.empty, game.full - other.full, game.num_players, f"{game.name} − {other.name}"
+    )
 
 
 @jax.tree_util.register_dataclass

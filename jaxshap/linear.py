@@ -47,9 +47,7 @@ def efficient_least_squares(
     )
 
 
-def jackknife_error(
-    fit: Fit, sampled: Bool[Array, "rows"], unseen: Float[Array, "rows"]
-) -> Float[Array, "n *out"]:
+def jackknife_error(fit: Fit, sampled: Bool[Array, "rows"], unseen: Float[Array, "rows"]) -> Float[Array, "n *out"]:
     """Standard error from leaving out one sampled row at a time, in closed form; NaN with fewer than two of them.
 
     `unseen` is the share of a row's stratum that was not drawn (the finite-population correction).

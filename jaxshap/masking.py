@@ -2,21 +2,23 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.game import Game, Host, as_pytree
-from jaxshap.memory import BYTE_LIMIT, bucket, bytes_of_call
+from jaxshap.memory import bucket, byte_limit, bytes_of_call
 
 
 def masked_game(
     model: Callable,
-    rows: Float[Array, "rows features"],
-    references: Float[Array, "references features"],
-    weights: Float[Array, "references"] | None,
+    rows: Any,
+    references: Any,
+    weights: Any,
     name: str,
 ) -> Game:
     """v(S) = Σ_r weights_r model(row where S, reference r elsewhere), for every row; players are the columns.
@@ -29,14 +31,14 @@ def masked_game(
         full, ends = model(rows), model(references)
         _check_outputs(full.shape, full.dtype, num_rows)
         bytes_per_point = 8 * num_features * rows.itemsize  # the input, and room for the model's own work
-        block = max(1, BYTE_LIMIT // bytes_per_point)
-        masked = Masked(model, rows, references, weights, block)
-        value: Callable = Host(masked.on_host, min(block, num_rows * len(references)) * bytes_per_point)
+        block = max(1, byte_limit() // bytes_per_point)
+        bytes_per_coalition = min(block, num_rows * len(references)) * bytes_per_point
+        value: Any = Host(HostMasked(model, rows, references, weights, block), bytes_per_coalition)
     else:
         model = as_pytree(model)
-        block = max(1, BYTE_LIMIT // _bytes_per_point(model, rows))
+        block = max(1, byte_limit() // _bytes_per_point(model, rows))
         full, ends = model(rows), model(references)
-        value = Masked(model, rows, *_pad(references, weights), block)
+        value = Masked(model, rows, *_pad(references, weights, bucket(len(references))), block)
     _check_finite(full, "row")
     _check_finite(ends, "background row")
     empty = jnp.tensordot(jnp.asarray(weights), jnp.asarray(ends), 1)
@@ -47,7 +49,7 @@ def masked_game(
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Masked:
-    """The weighted mean of the model over references, `block` points a call where memory asks for it."""
+    """The weighted mean of the model over references, at most `block` points a call."""
 
     model: Callable
     rows: Float[Array, "rows features"]
@@ -59,37 +61,13 @@ class Masked:
         if len(self.rows) * len(self.references) <= self.block:
             return self._mean(coalition, self.rows, self.references, self.weights)
         length = min(self.block, len(self.references))
-        parts = -(-len(self.references) // length)
-        missing = parts * length - len(self.references)
-        references = jnp.concatenate([self.references, jnp.repeat(self.references[-1:], missing, axis=0)])
-        weights = jnp.pad(self.weights, (0, missing))
-        parted = references.reshape(parts, length, -1), weights.reshape(parts, length)
+        references, weights = _pad(self.references, self.weights, -(-len(self.references) // length) * length)
+        parts = references.reshape(-1, length, references.shape[1]), weights.reshape(-1, length)
 
         def of_row(row):
-            return jax.lax.map(lambda part: self._mean(coalition, row[None], *part)[0], parted).sum(0)
+            return jax.lax.map(lambda part: self._mean(coalition, row[None], *part)[0], parts).sum(0)
 
         return jax.lax.map(of_row, self.rows, batch_size=max(1, self.block // length))
-
-    def on_host(self, coalitions: Bool[np.ndarray, "m features"]) -> Float[np.ndarray, "m rows *out"]:
-        """The same in numpy for a batch of coalitions, one call of the model unless memory asks for more."""
-        points = max(1, self.block // len(coalitions))
-        worths = [
-            sum(
-                self._host_mean(coalitions, rows, references, weights)
-                for references, weights in zip(
-                    _split(self.references, points), _split(self.weights, points), strict=True
-                )
-            )
-            for rows in _split(self.rows, points // len(self.references))
-        ]
-        return np.concatenate(worths, axis=1)
-
-    def _host_mean(self, coalitions, rows, references, weights) -> Float[np.ndarray, "m rows *out"]:
-        inputs = np.where(coalitions[:, None, None], rows[:, None], references)
-        flat = inputs.reshape(-1, inputs.shape[-1])
-        outputs = self.model(flat)
-        _check_outputs(outputs.shape, outputs.dtype, len(flat))
-        return np.tensordot(weights, outputs.reshape(*inputs.shape[:3], *outputs.shape[1:]), (0, 2))
 
     def _mean(self, coalition, rows, references, weights) -> Float[Array, "rows *out"]:
         inputs = jnp.where(coalition, rows[:, None], references)
@@ -98,10 +76,36 @@ class Masked:
         return jnp.tensordot(weights.astype(outputs.dtype), outputs, (0, 1))
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class HostMasked:
+    """The same in numpy for a batch of coalitions: one call of the model, unless memory asks for more."""
+
+    model: Host
+    rows: Float[np.ndarray, "rows features"]
+    references: Float[np.ndarray, "references features"]
+    weights: Float[np.ndarray, "references"]
+    block: int
+
+    def __call__(self, coalitions: Bool[np.ndarray, "m features"]) -> Float[np.ndarray, "m rows *out"]:
+        points = max(1, self.block // len(coalitions))
+        parts = list(zip(_split(self.references, points), _split(self.weights, points), strict=True))
+        blocks = _split(self.rows, points // len(self.references))
+        return np.concatenate([sum(self._mean(coalitions, rows, *part) for part in parts) for rows in blocks], axis=1)
+
+    def _mean(self, coalitions, rows, references, weights):
+        inputs = np.where(coalitions[:, None, None], rows[:, None], references)
+        flat = inputs.reshape(-1, inputs.shape[-1])
+        outputs = self.model(flat)
+        _check_outputs(outputs.shape, outputs.dtype, len(flat))
+        return np.tensordot(weights, outputs.reshape(*inputs.shape[:3], *outputs.shape[1:]), (0, 2))
+
+
 def _checked(model: Callable, rows, references, weights):
     """Inputs as floating-point arrays, in numpy for a host model, with shapes that fit each other."""
     if isinstance(model, Host):
-        rows, references = (np.asarray(part, np.result_type(np.asarray(part), np.float32)) for part in (rows, references))
+        rows, references = (
+            np.asarray(part, np.result_type(np.asarray(part), np.float32)) for part in (rows, references)
+        )
         as_array = np.asarray
     else:
         rows, references = (jnp.asarray(part, _float_of(part)) for part in (rows, references))
@@ -155,11 +159,11 @@ def _check_outputs(shape: tuple[int, ...], dtype, num_rows: int) -> None:
         )
 
 
-def _check_finite(outputs, what: str) -> None:
+def _check_finite(outputs: Any, what: str) -> None:
     """A NaN in the background would spoil every value; under jit there is nothing to look at."""
-    if isinstance(outputs, jax.core.Tracer):
+    if isinstance(outputs, Tracer):
         return
-    bad = ~np.isfinite(np.asarray(outputs)).reshape(len(outputs), -1).all(1)
+    bad = np.asarray((~np.isfinite(np.asarray(outputs))).reshape(len(outputs), -1).any(axis=1))
     if bad.any():
         raise ValueError(
             f"the model returns NaN or infinity for {bad.sum()} of {len(bad)} {what}s "
@@ -167,9 +171,9 @@ def _check_finite(outputs, what: str) -> None:
         )
 
 
-def _pad(references, weights):
-    """Up to the next bucket with rows of weight 0, so that nearby backgrounds share one compiled program."""
-    missing = bucket(len(references)) - len(references)
+def _pad(references: Float[Array, "k features"], weights: Float[Array, "k"], length: int) -> tuple[Array, Array]:
+    """Up to this many references, those added having weight 0."""
+    missing = length - len(references)
     return jnp.concatenate([references, jnp.repeat(references[-1:], missing, axis=0)]), jnp.pad(weights, (0, missing))
 
 

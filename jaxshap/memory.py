@@ -5,7 +5,10 @@ from collections.abc import Callable
 import jax
 import numpy as np
 
-BYTE_LIMIT = 2**26  # what one batch may hold: small enough to stay near the cache, large enough to fill the cores
+
+def byte_limit() -> int:
+    """What one batch may hold: on a CPU little enough to stay near the cache, elsewhere enough to fill the device."""
+    return 2**25 if jax.default_backend() == "cpu" else 2**29
 
 
 def bytes_of_call(function: Callable, *arguments) -> int:

@@ -42,7 +42,7 @@ class Permutation(Estimator):
         gains = jax.vmap(jax.vmap(_gains, in_axes=(0, 0, None, None)), in_axes=(0, 0, None, None))(
             plan.detail, paths, empty, full
         ).mean(1)  # (draws, n, *out)
-        return mean_of_draws(gains, plan.count // (walks * (num_players - 1)))
+        return mean_of_draws(gains, plan.num_live // (walks * (num_players - 1)))
 
 
 def _position(key: Key[Array, ""], draw: Int[Array, ""], num_players: int) -> Int[Array, "n"]:

@@ -12,5 +12,7 @@ def host(predict: Callable[[Any], Any]) -> Host:
     It works with every value function and estimator, one call a batch, but not under jit, vmap or grad.
     """
     if not callable(predict):
-        raise TypeError(f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}.")
+        raise TypeError(
+            f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}."
+        )
     return predict if isinstance(predict, Host) else Host(predict)

@@ -1,0 +1,146 @@
+"""explain: from a model and a table to an Explanation."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Float, Key
+
+from jaxshap.estimation import default_budget, make_plan, settle, solve
+from jaxshap.estimator import Estimate, Estimator
+from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
+from jaxshap.explanation import Explanation
+from jaxshap.game import Game, Host, grouped
+from jaxshap.inputs import Groups, read_groups, read_model, read_table
+from jaxshap.memory import bucket
+from jaxshap.values.marginal import marginal
+
+
+def explain(
+    model: Any,
+    X: Any,
+    background: Any,
+    *,
+    estimator: Estimator | None = None,
+    budget: int | None = None,
+    tol: float | None = None,
+    key: Key[Array, ""] | int = 0,
+    groups: Groups | None = None,
+    value: Callable[..., Game] = marginal,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    batch_size: BatchSize = "auto",
+    progress: bool | None = None,
+) -> Explanation:
+    """Shapley values of the model's prediction for each row of X, absent features drawn from `background`.
+
+    `model` maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a fitted estimator, or any
+    other function (which runs on the host). `budget` counts coalitions, each evaluated for all rows at once. With `tol`
+    it is spent in rounds until every standard error is at most `tol` times the spread (the largest less the smallest
+    worth of its output), or until it is gone. `value` says what absent means: a function of (model, X, background)
+    that returns a Game.
+    """
+    if tol is not None and not tol > 0:
+        raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
+    table = read_table(X, "X", feature_names)
+    if (columns := getattr(model, "feature_names_in_", None)) is not None and table.named:
+        table = read_table(X, "X", list(map(str, columns)))
+    references = read_table(background, "the background", table.names).array
+    players = read_groups(groups, table.names)
+    predict, classes = read_model(model, np.asarray(table.array), table.names, table.named)
+    num_rows = len(table.array)
+    game = value(predict, table.array if isinstance(predict, Host) else _pad_rows(table.array), references)
+    if players is not None:
+        game = grouped(game, players[0])
+    output_names = classes if output_names is None else tuple(map(str, output_names))
+    if output_names is not None and game.full.shape[1:] != (len(output_names),):
+        raise ValueError(f"there are {len(output_names)} output_names for outputs of shape {game.full.shape[1:]}.")
+    if budget is None:
+        budget = default_budget(game.num_players) * (1 if tol is None else 64)
+    key, budget, estimator = settle(key, game.num_players, estimator, budget)
+
+    def report(estimate: Estimate, num_coalitions: int) -> Explanation:
+        values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[:num_rows] for part in estimate)
+        return Explanation(
+            values=values,
+            std_error=std_error,
+            base_values=np.asarray(game.empty)[:num_rows],
+            data=np.asarray(table.array),
+            feature_names=table.names if players is None else players[1],
+            output_names=output_names,
+            num_evaluations=num_coalitions + 2,
+            value_function=game.name,
+            estimator=repr(estimator),
+        )
+
+    def spend(budget: int, known: np.ndarray | None) -> tuple[Estimate, np.ndarray]:
+        plan, coalitions = make_plan(key, game.num_players, estimator, budget)
+        try:
+            worths = np.asarray(evaluate(game, coalitions, batch_size=batch_size, progress=progress, known=known))
+            _check_finite(worths[:, :num_rows])
+        except (Interrupted, EvaluationError) as stop:
+            stop.explanation = _salvage(key, game, estimator, stop.worths, report)
+            raise
+        return solve(estimator, plan, worths, game), worths
+
+    now, *later = _stages(budget, game.num_players, tol)
+    estimate, worths = spend(now, None)
+    while tol is not None and (error := _largest_error(estimate, worths, game)) > tol:
+        if not later:
+            warnings.warn(
+                f"budget={budget} does not meet tol={tol}: the largest standard error is {error:.2g} of the spread. "
+                "Pass a larger budget.",
+                stacklevel=2,
+            )
+            break
+        now, *later = later
+        estimate, worths = spend(now, worths)
+    return report(estimate, len(worths))
+
+
+def _stages(budget: int, num_players: int, tol: float | None) -> list[int]:
+    """Budgets of the rounds: all at once, or doubling up to all of it."""
+    stages = [budget]
+    while tol is not None and stages[0] > 2 * max(256, 8 * num_players):
+        stages.insert(0, stages[0] // 2)
+    return stages
+
+
+def _largest_error(estimate: Estimate, worths: Float[np.ndarray, "m rows *out"], game: Game) -> float:
+    """The largest standard error as a share of the spread of its output; a flat output has nothing to estimate."""
+    error = np.asarray(estimate.std_error)
+    if np.isnan(error).any():
+        raise ValueError("this estimator gives no standard errors at this budget, so tol= has nothing to meet.")
+    everything = np.concatenate([worths, np.stack([game.empty, game.full])])
+    spread = everything.max((0, 1)) - everything.min((0, 1))
+    return float((error / np.where(spread > 0, spread, 1)).max())
+
+
+def _salvage(
+    key, game: Game, estimator: Estimator, worths: Float[np.ndarray, "done *out"], report
+) -> Explanation | None:
+    """The explanation that the worths so far amount to, or None where they are too few."""
+    try:
+        plan, coalitions = make_plan(key, game.num_players, estimator, len(worths) + 2)
+    except ValueError:
+        return None
+    return report(solve(estimator, plan, worths[: len(coalitions)], game), len(coalitions))
+
+
+def _check_finite(worths: Float[np.ndarray, "m rows *out"]) -> None:
+    bad = np.asarray((~np.isfinite(worths)).reshape(*worths.shape[:2], -1).any(axis=2))
+    if bad.any():
+        rows = np.flatnonzero(bad.any(0))
+        raise EvaluationError(
+            f"the model returned NaN or infinity for {bad.sum()} of {bad.size} masked inputs, in {len(rows)} row(s) "
+            f"(the first is row {rows[0]}, with {bad[:, rows[0]].sum()} of {len(bad)}): mend the model, leave the rows "
+            "out, or take a background in which every combination of values is valid.",
+            worths,
+        )
+
+
+def _pad_rows(rows):
+    """Up to the next bucket with copies of the last row, so that nearby numbers of rows share one compiled program."""
+    missing = bucket(len(rows)) - len(rows)
+    return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)])
