@@ -31,8 +31,8 @@ def estimate(
     """
     key, budget, estimator = settle(key, game.num_players, estimator, budget)
     if is_traced((key, game)):
-        plan = estimator.plan(key, game.num_players, budget)
-        return estimator.solve(plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)
+        plan = _plan(key, game.num_players, estimator, budget)
+        return _solve(estimator, plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)
     plan, coalitions = make_plan(key, game.num_players, estimator, budget)
     worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress)
     return solve(estimator, plan, np.asarray(worths), game)

@@ -1,0 +1,46 @@
+"""Pictures of an Explanation. shap's plots draw `Explanation.to_shap()`; here is what they lack: error bars."""
+
+import numpy as np
+
+from jaxshap.explanation import Explanation
+
+try:
+    from matplotlib import pyplot as plt
+    from matplotlib.axes import Axes
+except ImportError as error:
+    raise ImportError('plots need matplotlib: pip install "jaxshap[plots]".') from error
+
+POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the colour-blind
+
+
+def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """The largest values with ± 1.96 standard errors: of a single row, or mean |value| over rows.
+
+    One output only: pick it first, `ex[:, :, "yes"]`.
+    """
+    if explanation.values.ndim > 2:
+        raise ValueError(
+            f"bar draws one output and there are {explanation.values.shape[2]}: pick one, such as ex[:, :, 0]."
+        )
+    single = len(explanation) == 1
+    values = explanation.values[0] if single else np.abs(explanation.values).mean(0)
+    errors = 1.96 * explanation.std_error.mean(0)  # rows share their coalitions, so errors do not average out
+    order = np.argsort(np.abs(values))[-most:]
+    ax = ax or plt.subplots(figsize=(7, 0.8 + 0.32 * len(order)), layout="constrained")[1]
+    colours = [POSITIVE if value >= 0 else NEGATIVE for value in values[order]]
+    ax.barh([_label(explanation, i) for i in order], values[order], color=colours, height=0.7)
+    ax.errorbar(values[order], range(len(order)), xerr=errors[order], fmt="none", ecolor="black", capsize=3, lw=1)
+    ax.axvline(0, color="black", lw=0.8)
+    hidden = len(values) - len(order)
+    rest = f"\n{hidden} smaller features not shown" if hidden else ""
+    what = "Shapley value" if single else "mean |Shapley value|"
+    ax.set_xlabel(f"{what} ± 1.96 standard errors ({explanation.value_function}, {explanation.estimator}){rest}")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _label(explanation: Explanation, feature: int) -> str:
+    name = explanation.feature_names[feature]
+    if len(explanation) > 1 or explanation.data.shape[1] != len(explanation.feature_names):
+        return name
+    return f"{name} = {explanation.data[0, feature]:.4g}"
