@@ -1,13 +1,27 @@
 """Shapley values for JAX: accurate, fast, differentiable, with honest error bars."""
 
+from jaxshap import theory as theory
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimator import Estimate as Estimate
 from jaxshap.estimator import Estimator as Estimator
 from jaxshap.estimator import Plan as Plan
+from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
+from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.exact import shapley_values as shapley_values
 from jaxshap.estimators.kernel import Kernel as Kernel
+from jaxshap.estimators.kernel import Leverage as Leverage
+from jaxshap.estimators.owen import Owen as Owen
 from jaxshap.estimators.permutation import Permutation as Permutation
+from jaxshap.estimators.sgd import ConstantStep as ConstantStep
+from jaxshap.estimators.sgd import InverseStep as InverseStep
+from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
+from jaxshap.estimators.sgd import RootStep as RootStep
+from jaxshap.estimators.stratified import Stratified as Stratified
+from jaxshap.estimators.stratified import WithoutReplacement as WithoutReplacement
+from jaxshap.estimators.stratified import neyman_allocation as neyman_allocation
+from jaxshap.estimators.unbiased import MSR as MSR
+from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 from jaxshap.evaluation import EvaluationError as EvaluationError
 from jaxshap.evaluation import Interrupted as Interrupted
 from jaxshap.evaluation import evaluate as evaluate
@@ -19,6 +33,11 @@ from jaxshap.game import grouped as grouped
 from jaxshap.game import make_game as make_game
 from jaxshap.game import minus as minus
 from jaxshap.game import table as table
+from jaxshap.surrogates import BoostedTrees as BoostedTrees
+from jaxshap.surrogates import LinearSurrogate as LinearSurrogate
+from jaxshap.surrogates import PairwiseSurrogate as PairwiseSurrogate
+from jaxshap.uncertainty import bayes_shap as bayes_shap
+from jaxshap.uncertainty import interval as interval
 from jaxshap.values.baseline import baseline as baseline
 from jaxshap.values.host import host as host
 from jaxshap.values.marginal import marginal as marginal

@@ -20,7 +20,7 @@ def all_coalitions(num_players: int) -> Bool[Array, "size n"]:
 def gain_weights(num_players: int) -> Float[np.ndarray, "n"]:
     """Shapley's weight of a gain v(S∪i) − v(S) by |S| = 0..n−1: 1 / (n C(n−1, |S|)), in log space."""
     sizes = np.arange(num_players)
-    return np.exp(-_log_binomial(num_players - 1, sizes)) / num_players
+    return np.exp(-log_binomial(num_players - 1, sizes)) / num_players
 
 
 def kernel_mass(num_players: int) -> Float[np.ndarray, "n-1"]:
@@ -29,27 +29,77 @@ def kernel_mass(num_players: int) -> Float[np.ndarray, "n-1"]:
     return (num_players - 1) / (sizes * (num_players - sizes))
 
 
-def num_pairs(num_players: int) -> Int[np.ndarray, "half"]:
+def reuse_mass(num_players: int) -> Float[np.ndarray, "n-1"]:
+    """How often to draw each size 1..n−1 when every worth counts for all players: ∝ 1/√(s(n−s)).
+
+    Of all choices it has the least variance for worths of constant square.
+    """
+    return np.sqrt(kernel_mass(num_players))
+
+
+def reuse_weights(coalitions: Bool[Array, "m n"], dtype) -> Float[Array, "m n"]:
+    """What a worth counts for each player, over the chance of its coalition under `reuse_mass`."""
+    num_players = coalitions.shape[1]
+    mass = reuse_mass(num_players)
+    size = coalitions.sum(1)
+    over_chance = jnp.asarray(mass.sum() / mass, dtype)[size - 1][:, None]
+    size = size.astype(dtype)[:, None]
+    return over_chance * jnp.where(coalitions, 1 / size, -1 / (num_players - size))
+
+
+@functools.cache
+def num_pairs(num_players: int) -> tuple[int, ...]:
     """How many pairs {S, N∖S} have a smaller side of size 1..⌊n/2⌋; `LARGEST_RANK` stands for more than that."""
     sizes = range(1, num_players // 2 + 1)
     counts = (math.comb(num_players, size) // (2 if 2 * size == num_players else 1) for size in sizes)
-    return np.array([min(count, LARGEST_RANK) for count in counts], dtype=np.int64)
+    return tuple(min(count, LARGEST_RANK) for count in counts)
+
+
+def without_ends(coalitions: Bool[Array, "m n"]) -> Bool[Array, "m n"]:
+    """∅ and N replaced by a stand-in that may be evaluated; `with_ends` puts the known worths in its place."""
+    ends = coalitions.all(1) | ~coalitions.any(1)
+    return jnp.where(ends[:, None], jnp.arange(coalitions.shape[1]) == 0, coalitions)
+
+
+def with_ends(
+    worths: Float[Array, "m *out"],
+    coalitions: Bool[Array, "m n"],
+    empty: Float[Array, "*out"],
+    full: Float[Array, "*out"],
+) -> Float[Array, "m *out"]:
+    """Worths with those of ∅ and N as they are known."""
+    shape = (len(worths),) + (1,) * empty.ndim
+    none, every = (~coalitions.any(1)).reshape(shape), coalitions.all(1).reshape(shape)
+    return jnp.where(none, empty, jnp.where(every, full, worths))
 
 
 def draw_pairs(key: Key[Array, ""], num_players: int, count: int, rates: tuple[float, ...]) -> Bool[Array, "count n"]:
     """One side each of `count` distinct pairs {S, N∖S}; pair i depends on `key` and i alone.
 
     `rates[s − 1]` says how fast pairs with a smaller side of size s come in; an infinite rate means all of them first.
-    Sizes follow a fixed low-discrepancy order, so at every count their shares are as even as whole numbers allow; a
-    size that runs out is enumerated. Within a size the order is random, without replacement.
     """
-    sizes, turns = pair_schedule(num_players, count, rates)
-    keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players // 2 + 1))
-    supply = num_pairs(num_players)[sizes - 1]
-    ranks = jax.vmap(_shuffled_rank)(keys[sizes], jnp.asarray(turns, jnp.uint32), jnp.asarray(supply, jnp.uint32))
+    sizes, turns = schedule(num_pairs(num_players), count, rates)
+    supply = np.asarray(num_pairs(num_players))[sizes]
+    return draw_distinct(key, num_players, sizes + 1, turns, supply)
+
+
+def draw_distinct(
+    key: Key[Array, ""],
+    num_players: int,
+    sizes: Int[np.ndarray, "m"],
+    turns: Int[np.ndarray, "m"],
+    supply: Int[np.ndarray, "m"],
+) -> Bool[Array, "m n"]:
+    """Coalition number `turns` of this size, in an order of the first `supply` of them that is random for each size.
+
+    Without replacement: different turns of one size give different coalitions (up to `LARGEST_RANK`; beyond that,
+    independent draws, which hardly ever meet).
+    """
+    keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))[sizes]
+    ranks = jax.vmap(_shuffled_rank)(keys, jnp.asarray(turns, jnp.uint32), jnp.asarray(supply, jnp.uint32))
     chances = None
     if (supply >= LARGEST_RANK).any():
-        draws = jax.vmap(jax.random.fold_in)(keys[sizes], jnp.asarray(turns, jnp.uint32))
+        draws = jax.vmap(jax.random.fold_in)(keys, jnp.asarray(turns, jnp.uint32))
         chances = jax.vmap(lambda draw: jax.random.uniform(draw, (num_players,), jnp.float32))(draws)
     return _select(num_players, sizes, ranks, chances, supply < LARGEST_RANK)
 
@@ -70,28 +120,48 @@ def draw_coalitions(keys: Key[Array, "m"], sizes: Int[Array, "m"], num_players: 
     return jax.lax.scan(turn, sizes.astype(jnp.int32), (chances.T, remaining))[1].T
 
 
-@functools.lru_cache(maxsize=256)
-def pair_schedule(
-    num_players: int, count: int, rates: tuple[float, ...]
-) -> tuple[Int[np.ndarray, "count"], Int[np.ndarray, "count"]]:
-    """Size of the smaller side of pairs 0..count−1, and which pair of its size each is; a prefix for every count."""
-    supply, rate = num_pairs(num_players), np.asarray(rates)
-    offset = np.modf(np.arange(1, len(rate) + 1) * 0.6180339887498949)[0]  # so that rare sizes do not come in together
-    count = min(count, int(supply.sum()))
+def draw_independent(
+    key: Key[Array, ""], num_players: int, count: int, mass: Float[np.ndarray, "n-1"]
+) -> Bool[Array, "count n"]:
+    """Independent coalitions with sizes 1..n−1 in proportion to `mass`; draw i comes from `fold_in(key, i)`."""
+    keys = jax.vmap(lambda draw: jax.random.split(jax.random.fold_in(key, draw)))(jnp.arange(count))
+    steps = jnp.asarray(np.cumsum(mass)[:-1] / mass.sum(), jnp.float32)
+    chances = jax.vmap(lambda key: jax.random.uniform(key, (), jnp.float32))(keys[:, 0])
+    return draw_coalitions(keys[:, 1], 1 + jnp.searchsorted(steps, chances, side="right"), num_players)
 
-    def arrived(time):
-        open_sizes = np.floor(np.where(np.isinf(rate), 0, rate) * time + 1 - offset)
-        return np.where(np.isinf(rate), supply, np.clip(open_sizes, 0, supply)).astype(int)
+
+def paired(side: Bool[Array, "m n"]) -> Bool[Array, "2*m n"]:
+    """Each coalition followed by its complement."""
+    return jnp.stack([side, ~side], axis=1).reshape(-1, side.shape[1])
+
+
+@functools.lru_cache(maxsize=256)
+def schedule(
+    supply: tuple[int, ...], count: int, rates: tuple[float, ...]
+) -> tuple[Int[np.ndarray, "count"], Int[np.ndarray, "count"]]:
+    """Which class each of `count` draws comes from, and which draw of its class it is; a prefix for every count.
+
+    Classes come in at their rates in a fixed low-discrepancy order, so that at every count their shares are as even as
+    whole numbers allow, until their supply is used up; an infinite rate means all of that class first.
+    """
+    stock, rate = np.asarray(supply), np.asarray(rates, float)
+    at_once = np.isinf(rate)
+    offset = np.modf(np.arange(1, len(rate) + 1) * 0.6180339887498949)[0]  # so that rare classes do not come together
+    count = min(count, sum(supply))
+
+    def arrived(time: float) -> Int[np.ndarray, "classes"]:
+        number = np.floor(np.where(at_once, 0, rate) * time + 1 - offset)
+        return np.where(at_once, stock, np.clip(number, 0, stock)).astype(int)
 
     latest = 1.0
     while arrived(latest).sum() < count:
         latest *= 2
     numbers = np.minimum(arrived(latest), count)
-    sizes = np.repeat(np.arange(1, len(rate) + 1), numbers)
+    classes = np.repeat(np.arange(len(rate)), numbers)
     turns = np.concatenate([np.arange(number) for number in numbers])
-    times = np.where(np.isinf(rate[sizes - 1]), -1.0, (turns + offset[sizes - 1]) / rate[sizes - 1])
-    order = np.lexsort((sizes, times))[:count]
-    return sizes[order], turns[order]
+    times = np.where(at_once[classes], -1.0, (turns + offset[classes]) / np.where(at_once, 1, rate)[classes])
+    order = np.lexsort((classes, times))[:count]
+    return classes[order], turns[order]
 
 
 def _select(
@@ -151,6 +221,7 @@ def _binomial_table(num_players: int, largest: int) -> UInt[np.ndarray, "n large
     return np.array([[min(entry, LARGEST_RANK) for entry in row] for row in rows], np.uint32).reshape(num_players, -1)
 
 
-def _log_binomial(total: int, chosen: Int[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
+def log_binomial(total: int, chosen: Int[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
+    """log C(total, chosen)."""
     log_factorial = np.array([math.lgamma(number + 1) for number in range(total + 1)])
     return log_factorial[total] - log_factorial[chosen] - log_factorial[total - chosen]

@@ -47,7 +47,7 @@ def settle(
     budget = default_budget(num_players) if budget is None else int(budget)
     if budget < 2:
         raise ValueError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")
-    if num_players == 1 or (estimator is None and 2**num_players <= budget):
+    if num_players <= 2 or (estimator is None and 2**num_players <= budget):  # two players have four worths in all
         return key, budget, Exact()
     return key, budget, Kernel() if estimator is None else estimator
 

@@ -55,3 +55,14 @@ def mean_of_draws(draws: Float[Array, "draws n *out"], count: int | Int[Array, "
     mean = jnp.where(live, draws, 0).sum(0) / number
     spread = (jnp.where(live, draws - mean, 0) ** 2).sum(0) / (number - 1)  # 0 / 0 for a single draw
     return Estimate(mean, jnp.sqrt(spread / number))
+
+
+def mean_of_products(
+    weights: Float[Array, "draws n"], worths: Float[Array, "draws *out"], count: int | Int[Array, ""]
+) -> Estimate:
+    """`mean_of_draws` for draws that are a weight of each player times a worth, without ever holding them."""
+    number = jnp.asarray(count, worths.dtype)
+    weights = jnp.where((jnp.arange(len(weights)) < count)[:, None], weights, 0)
+    mean = jnp.tensordot(weights, worths, (0, 0)) / number
+    spread = jnp.tensordot(weights**2, worths**2, (0, 0)) - number * mean**2
+    return Estimate(mean, jnp.sqrt(jnp.maximum(spread, 0) / (number - 1) / number))

@@ -25,7 +25,7 @@ def efficient_least_squares(
     """φ minimising Σ weights (target − design φ)² among those with Σφ = total; one factorisation serves all outputs.
 
     φ = total/n + ψ with ψ ⊥ 1, so the design is centred within each row; a multiple of 11ᵀ fills the direction that
-    is left without a row, and does not touch ψ. The weighted design must have rank n − 1.
+    is left without a row, and does not touch ψ. A ridge of a few rounding errors keeps rank-deficient designs finite.
     """
     num_players = design.shape[1]
     outputs = target.reshape(len(target), -1)
@@ -33,7 +33,9 @@ def efficient_least_squares(
     centred = design - design.mean(1, keepdims=True)
     weighted = centred * weights[:, None]
     gram = centred.T @ weighted
-    gram = gram + jnp.trace(gram) / num_players**2
+    scale = jnp.trace(gram) / num_players
+    ridge = 16 * jnp.finfo(gram.dtype).eps * jnp.eye(num_players, dtype=gram.dtype)
+    gram = gram + scale * (1 / num_players + ridge)
     rest = outputs - design.sum(1, keepdims=True) * start
     influence = cho_solve(cho_factor(gram), weighted.T).T
     direction = influence.T @ rest

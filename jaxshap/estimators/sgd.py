@@ -1,0 +1,162 @@
+"""Shapley values by projected stochastic gradient descent on the weighted least-squares problem."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, Key
+
+from jaxshap.coalitions import draw_independent, kernel_mass, log_binomial
+from jaxshap.estimator import Estimate, Estimator, Plan
+from jaxshap.projections import project
+from jaxshap.theory import check_step, gradient_bound, strong_convexity
+
+
+@dataclasses.dataclass(frozen=True)
+class ConstantStep:
+    """Steps of one size, below 1/μ, and the plain average of the iterates; a bias of the order of the step remains."""
+
+    size: float = 0.01
+
+    def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
+        check_step(self.size, num_players)
+        return jnp.full_like(count, self.size, jnp.float32)
+
+    def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
+        """The weight of iterate `count` = 1, 2, … in the running average."""
+        return 1 / count.astype(jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class RootStep:
+    """Steps size/√t, by default the 2D/(B√t) of the theory, and the plain average of the iterates."""
+
+    size: float | None = None
+
+    def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
+        if self.size is not None and self.size <= 0:
+            raise ValueError(f"a root step of {self.size} does not descend: pass a positive size.")
+        return (2 * over_bound if self.size is None else self.size) / jnp.sqrt(count.astype(jnp.float32))
+
+    def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
+        """The weight of iterate `count` = 1, 2, … in the running average."""
+        return 1 / count.astype(jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class InverseStep:
+    """Steps 2/(μ(t+1)) and averaging weights in proportion to t."""
+
+    def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
+        return 2 / (strong_convexity(num_players) * (count.astype(jnp.float32) + 1))
+
+    def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
+        """The weight of iterate `count` = 1, 2, … in the running average."""
+        return 2 / (count.astype(jnp.float32) + 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProjectedSGD(Estimator):
+    """Descend F(φ) = Σ w_S (v(S) − v(∅) − Σ_{i∈S} φ_i)² within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D, averaging the iterates.
+
+    Coalitions are drawn independently of the iterate, by a bound on their gradient (`importance`) or uniformly, so all
+    worths are known before the first step and the loop is arithmetic alone. Biased towards the equal split until it has
+    converged, and gives no standard errors (NaN). `bound` is C ≥ |v(S) − v(∅)| and `radius` D; where not given, C is
+    |v(N) − v(∅)|, which need not hold, and D is 2√n C, which follows from C. `batch` coalitions make one step, and
+    `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
+    """
+
+    schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(default_factory=InverseStep)
+    radius: float | None = None
+    bound: float | None = None
+    importance: bool = True
+    batch: int = 1
+    optimiser: Callable[[optax.Schedule], optax.GradientTransformation] = dataclasses.field(
+        default=optax.sgd, repr=False
+    )
+    projection: Callable[[Array, Array, Array], Array] = dataclasses.field(default=project, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "bound", "batch"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise ValueError(f"{name}={value}: it must be positive.")
+
+    def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
+        steps = (budget - 2) // self.batch
+        if steps < 1:
+            raise ValueError(f"budget={budget} does not buy one step: pass budget={self.batch + 2} or more.")
+        self.schedule.step(jnp.ones((), jnp.int32), num_players, 1.0)  # refuses what is outside the theory
+        mass, chance = self._sizes(num_players)
+        coalitions = draw_independent(key, num_players, steps * self.batch, chance)
+        weights = jnp.asarray(mass / chance, jnp.float32)[coalitions.sum(1) - 1]  # w_S over the chance of S
+        return Plan(coalitions, steps * self.batch, weights)
+
+    def solve(
+        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+    ) -> Estimate:
+        values, _ = self._descend(plan, worths, empty, full, lambda mean: ())
+        return Estimate(values, jnp.full_like(values, jnp.nan))
+
+    def iterates(
+        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+    ) -> Float[Array, "steps n *out"]:
+        """The running average after every step."""
+        _, means = self._descend(plan, worths, empty, full, lambda mean: mean)
+        return means.reshape(-1, plan.coalitions.shape[1], *empty.shape)
+
+    def _descend(self, plan: Plan, worths, empty, full, keep: Callable):
+        """The average at the end, and what `keep` takes from it at every step."""
+        num_players = plan.coalitions.shape[1]
+        shape, dtype = empty.shape, worths.dtype
+        total = (full - empty).reshape(-1)
+        gains = (worths - empty).reshape(-1, self.batch, total.size)
+        members = plan.coalitions.reshape(-1, self.batch, num_players).astype(dtype)
+        weights = (2 * plan.detail / self.batch).reshape(-1, self.batch).astype(dtype)
+        bound = jnp.abs(total) if self.bound is None else jnp.full_like(total, self.bound)
+        radius = 2 * math.sqrt(num_players) * bound if self.radius is None else jnp.full_like(total, self.radius)
+        over_bound = self._over_bound(num_players)
+        rate = lambda count: self.schedule.step(count + 1, num_players, over_bound).astype(dtype)  # noqa: E731
+        optimiser = self.optimiser(rate)
+        projection = jax.vmap(self.projection, in_axes=(1, 0, 0), out_axes=1)
+        start = projection(jnp.zeros((num_players, total.size), dtype), total, radius)
+
+        def step(carry, sample):
+            values, mean, state = carry
+            count, member, weight, gain = sample
+            gradient = member.T @ (weight[:, None] * (member @ values - gain))
+            update, state = optimiser.update(gradient, state, values)
+            values = projection(values + update, total, radius)
+            live = count * self.batch <= plan.num_live
+            share = jnp.where(live, self.schedule.average(count), 0).astype(dtype)
+            mean = mean + share * (values - mean)
+            return (values, mean, state), keep(mean)
+
+        counts = jnp.arange(1, len(members) + 1)
+        carry = (start, start, optimiser.init(start))
+        (_, mean, _), means = jax.lax.scan(step, carry, (counts, members, weights, gains), unroll=8)
+        return mean.reshape(num_players, *shape), means
+
+    def _sizes(self, num_players: int) -> tuple[Float[np.ndarray, "n-1"], Float[np.ndarray, "n-1"]]:
+        """The kernel's mass on each size 1..n−1, and the chance to draw it."""
+        sizes, mass = np.arange(1, num_players), kernel_mass(num_players)
+        if self.importance:
+            chance = mass * np.sqrt(sizes) * (self._ratio(num_players) * np.sqrt(sizes) + 1)
+        else:
+            log_number = log_binomial(num_players, sizes)
+            chance = np.exp(log_number - log_number.max())
+        return mass, chance / chance.sum()
+
+    def _over_bound(self, num_players: int) -> float:
+        """D/B, which depends on D and C by their ratio alone."""
+        ratio = self._ratio(num_players)
+        return ratio / gradient_bound(num_players, ratio, 1.0, self.importance)
+
+    def _ratio(self, num_players: int) -> float:
+        """D/C."""
+        if self.radius is None or self.bound is None:
+            return 2 * math.sqrt(num_players)
+        return self.radius / self.bound
