@@ -95,39 +95,44 @@ def draw_distinct(
     Without replacement: different turns of one size give different coalitions (up to `LARGEST_RANK`; beyond that,
     independent draws, which hardly ever meet).
     """
-    keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))[sizes]
-    ranks = jax.vmap(_shuffled_rank)(keys, jnp.asarray(turns, jnp.uint32), jnp.asarray(supply, jnp.uint32))
+    keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))
+    rounds = jax.vmap(lambda key: jax.random.bits(key, (6,), jnp.uint32))(keys)[sizes]
+    ranks = jax.vmap(_shuffled_rank)(rounds, jnp.asarray(turns, jnp.uint32), jnp.asarray(supply, jnp.uint32))
     chances = None
     if (supply >= LARGEST_RANK).any():
-        draws = jax.vmap(jax.random.fold_in)(keys, jnp.asarray(turns, jnp.uint32))
+        draws = jax.vmap(jax.random.fold_in)(keys[sizes], jnp.asarray(turns, jnp.uint32))
         chances = jax.vmap(lambda draw: jax.random.uniform(draw, (num_players,), jnp.float32))(draws)
     return _select(num_players, sizes, ranks, chances, supply < LARGEST_RANK)
 
 
-def draw_coalitions(keys: Key[Array, "m"], sizes: Int[Array, "m"], num_players: int) -> Bool[Array, "m n"]:
-    """A uniformly random coalition of each size, one a key: players are taken in turn with chance left / remaining.
+def draw_chances(key: Key[Array, ""], draws: Int[Array, "m"], length: int) -> Float[Array, "m length"]:
+    """Uniform numbers, those of draw i from `fold_in(key, i)`; always float32, so that dtypes do not change plans."""
+    return jax.vmap(lambda draw: jax.random.uniform(jax.random.fold_in(key, draw), (length,), jnp.float32))(draws)
+
+
+def draw_coalitions(chances: Float[Array, "m n"], sizes: Int[Array, "m"]) -> Bool[Array, "m n"]:
+    """A uniformly random coalition of each size: players are taken in turn with chance left / remaining.
 
     Sequential selection needs no sorting: at 300 players it is many times faster than ranking uniforms.
     """
-    chances = jax.vmap(lambda key: jax.random.uniform(key, (num_players,), jnp.float32))(keys)
 
     def turn(left, step):
         chance, remaining = step
         take = chance * remaining < left
-        return left - take, take
+        return left - take.astype(jnp.float32), take
 
-    remaining = jnp.arange(num_players, 0, -1, dtype=jnp.float32)
-    return jax.lax.scan(turn, sizes.astype(jnp.int32), (chances.T, remaining))[1].T
+    remaining = jnp.arange(chances.shape[1], 0, -1, dtype=jnp.float32)
+    return jax.lax.scan(turn, sizes.astype(jnp.float32), (chances.T, remaining))[1].T
 
 
 def draw_independent(
     key: Key[Array, ""], num_players: int, count: int, mass: Float[np.ndarray, "n-1"]
 ) -> Bool[Array, "count n"]:
     """Independent coalitions with sizes 1..n−1 in proportion to `mass`; draw i comes from `fold_in(key, i)`."""
-    keys = jax.vmap(lambda draw: jax.random.split(jax.random.fold_in(key, draw)))(jnp.arange(count))
+    chances = draw_chances(key, jnp.arange(count), num_players + 1)
     steps = jnp.asarray(np.cumsum(mass)[:-1] / mass.sum(), jnp.float32)
-    chances = jax.vmap(lambda key: jax.random.uniform(key, (), jnp.float32))(keys[:, 0])
-    return draw_coalitions(keys[:, 1], 1 + jnp.searchsorted(steps, chances, side="right"), num_players)
+    sizes = 1 + (chances[:, :1] >= steps).sum(1)
+    return draw_coalitions(chances[:, 1:], sizes)
 
 
 def paired(side: Bool[Array, "m n"]) -> Bool[Array, "2*m n"]:
@@ -181,23 +186,22 @@ def _select(
         with_player = row[jnp.clip(left, 1, binomials.shape[1]) - 1]  # coalitions that go on with this player in
         take = (left > 0) & (rank < with_player)
         if chance is not None:
-            take = jnp.where(by_rank, take, chance * remaining < left)
+            take = jnp.where(by_rank, take, chance * remaining < left.astype(jnp.float32))
         rank = jnp.where(take, rank, rank - with_player)
-        return (left - take, rank), take
+        return (left - take.astype(jnp.uint32), rank), take
 
     remaining = jnp.arange(num_players, 0, -1, dtype=jnp.float32)
     steps = (jnp.asarray(binomials), remaining, None if chances is None else chances.T)
     return jax.lax.scan(turn, (left, ranks), steps)[1].T
 
 
-def _shuffled_rank(key: Key[Array, ""], turn: UInt[Array, ""], supply: UInt[Array, ""]) -> UInt[Array, ""]:
+def _shuffled_rank(rounds: UInt[Array, "6"], turn: UInt[Array, ""], supply: UInt[Array, ""]) -> UInt[Array, ""]:
     """Where `turn` stands in a random order of 0..supply−1: a keyed Feistel permutation, walked until it lands inside.
 
     It costs a few multiplications a draw and no table, whatever the supply (Black & Rogaway 2002).
     """
     half = (33 - jax.lax.clz(jnp.maximum(supply, 2) - 1)) // 2  # bits: 4**half ≥ supply
     mask = (jnp.uint32(1) << half) - 1
-    rounds = jax.random.bits(key, (6,), jnp.uint32)
 
     def permute(number):
         high, low = number >> half, number & mask

@@ -126,7 +126,7 @@ class _Table:
     worths: Float[Array, "size *out"]
 
     def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "*out"]:
-        return self.worths[(coalition * 2 ** jnp.arange(coalition.shape[0])).sum()]
+        return self.worths[jnp.where(coalition, 2 ** jnp.arange(coalition.shape[0]), 0).sum()]
 
 
 @jax.tree_util.register_dataclass

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jaxshap.coalitions import LARGEST_RANK, draw_coalitions, draw_distinct, schedule
+from jaxshap.coalitions import LARGEST_RANK, draw_chances, draw_coalitions, draw_distinct, schedule
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.evaluation import evaluate
 from jaxshap.game import Game
@@ -84,7 +84,9 @@ class BySize(Estimator):
         """Coalitions without the player, from coalitions of the others."""
         others = self.others(key, sizes, turns, num_players - 1)
         column = jnp.arange(num_players)
-        return others[:, jnp.clip(column - (column > player), 0, num_players - 2)] & (column != player)
+        return others[:, jnp.clip(jnp.where(column > player, column - 1, column), 0, num_players - 2)] & (
+            column != player
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,8 +109,7 @@ class Stratified(BySize):
         return sizes, np.arange(len(sizes))
 
     def others(self, key, sizes, turns, num_others: int) -> Bool[Array, "draws others"]:
-        keys = jax.vmap(lambda turn: jax.random.fold_in(key, turn))(jnp.asarray(turns))
-        return draw_coalitions(keys, jnp.asarray(sizes), num_others)
+        return draw_coalitions(draw_chances(key, jnp.asarray(turns), num_others), jnp.asarray(sizes))
 
     def unseen(self, drawn: Float[Array, "sizes"]) -> Float[Array, "sizes"]:
         return jnp.ones_like(drawn)
