@@ -9,7 +9,7 @@ import functools
 import pathlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import jax
@@ -130,35 +130,28 @@ def main() -> None:
 
 
 def _row(name: str, scores: dict, games: list[str]) -> list[str]:
-    ratios, coverage, spent = [], [], []
+    cells = []
     for m in MULTIPLES:
-        ran = [game for game in games if scores[name, game, m]]
+        ran = {game: found for game in games if (found := scores[name, game, m])}
+        ratio = _mean_error(scores, ran, name, m) / _mean_error(scores, ran, REFERENCE, m)
         fewer = f" ({len(ran)})" if len(ran) < len(games) else ""
-        ratios.append(f"{_mean_error(scores, ran, name, m) / _mean_error(scores, ran, REFERENCE, m):.3g}{fewer}")
-        covered = [found.covered for game in ran if (found := scores[name, game, m]).covered >= 0]  # not NaN
-        coverage.append(f"{np.mean(covered or [np.nan]):.2f}")
-        spent.append(f"{np.mean([scores[name, game, m].spent for game in ran] or [np.nan]):.2f}")
-    return [
-        name,
-        *(x.replace("nan (0)", "–") for x in ratios),
-        *(" ".join(x).replace("nan", "–") for x in (coverage, spent)),
-    ]
+        parts = [found.covered for found in ran.values() if found.covered >= 0], [found.spent for found in ran.values()]
+        cells.append((f"{ratio:.3g}{fewer}" if ran else "–", *(f"{np.mean(x):.2f}" if x else "–" for x in parts)))
+    return [name, *(cell[0] for cell in cells), *(" ".join(cell[place] for cell in cells) for place in (1, 2))]
 
 
-def _wins(scores: dict, games: list[str], ours: list[Method], peers: list[Method]) -> Iterator[str]:
+def _wins(scores: dict, games: list[str], *groups: list[Method]) -> Iterator[str]:
     for m in MULTIPLES:
-        won = []
+        won, failed = [], Score(np.inf, 0, 0)
         for game in games:
-            found = [
-                [(scores[x.name, game, m] or Score(np.inf, 0, 0), x.name) for x in group] for group in (ours, peers)
-            ]
-            (mine, name), (theirs, peer) = map(min, found)
+            best = [min((scores[x.name, game, m] or failed, x.name) for x in group) for group in groups]
+            (mine, name), (theirs, peer) = best
             if theirs.error < mine.error:
                 won.append(f"{game}: {peer}, {theirs.error / mine.error:.2g} of the error of {name}")
         yield f"- {m}n: {len(won)} of {len(games)} games. " + "; ".join(won)
 
 
-def _mean_error(scores: dict, games: list[str], name: str, m: int) -> float:
+def _mean_error(scores: dict, games: Iterable[str], name: str, m: int) -> float:
     return float(np.exp(np.mean([np.log(scores[name, game, m].error) for game in games] or [np.nan])))
 
 
