@@ -181,7 +181,7 @@ def main() -> None:
     notes = [
         f"Mean relative error ‖φ̂ − φ‖ / ‖φ‖ over {options.pairs} pairs, by reward evaluations. d = 300 is against "
         f"{orderings} permutations, whose own relative error is {floor:.2g}: no error below that can be told. "
-        f"SGD steps are {options.step_scale:g} times the paper's, along gradients of F = Σ w (…)²; the authors' released "
+        f"Steps are {options.step_scale:g} times the paper's, along gradients of F = Σ w (…)²; the authors' released "
         "code goes along half of that gradient, which is --step-scale 0.5.",
         "",
         *verdicts,

@@ -13,18 +13,19 @@ from jaxtyping import Array, Float, Int, Key
 from jaxshap.coalitions import draw_independent, kernel_mass, log_binomial
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.projections import project
-from jaxshap.theory import check_step, gradient_bound, strong_convexity
+from jaxshap.theory import check_step, gradient_bound, spectrum, strong_convexity
 
 
 @dataclasses.dataclass(frozen=True)
 class ConstantStep:
-    """Steps of one size, below 1/μ, and the plain average of the iterates; a bias of the order of the step remains."""
+    """Steps of one size, below 1/μ, and the plain average of the iterates; by default 1/L, L the largest curvature."""
 
-    size: float = 0.01
+    size: float | None = None
 
     def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
-        check_step(self.size, num_players)
-        return jnp.full_like(count, self.size, jnp.float32)
+        size = 1 / (2 * spectrum(num_players).larger) if self.size is None else self.size
+        check_step(size, num_players)
+        return jnp.full_like(count, size, jnp.float32)
 
     def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
         """The weight of iterate `count` = 1, 2, … in the running average."""
@@ -70,7 +71,7 @@ class ProjectedSGD(Estimator):
     `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
     """
 
-    schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(default_factory=InverseStep)
+    schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(default_factory=ConstantStep)
     radius: float | None = None
     bound: float | None = None
     importance: bool = True
