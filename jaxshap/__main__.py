@@ -11,6 +11,7 @@ import numpy as np
 import optax
 
 import jaxshap
+from jaxshap import plots
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,17 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
 def demo(folder: pathlib.Path, num_rows: int, seed: int) -> int:
     """Train, explain, print a table and save two pictures."""
     try:
-        import matplotlib
-        import shap
+        from matplotlib import pyplot as plt
         from sklearn.datasets import load_breast_cancer
     except ImportError as error:
         print(f'the demo needs {error.name}: pip install "jaxshap[examples]"', file=sys.stderr)
         return 2
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    from jaxshap import plots
-
+    plt.switch_backend("Agg")
     bunch: Any = load_breast_cancer()
     order = np.random.default_rng(seed).permutation(len(bunch.target))
     rows, labels = np.asarray(bunch.data, np.float32)[order], np.asarray(bunch.target, np.float32)[order]
@@ -60,8 +56,7 @@ def demo(folder: pathlib.Path, num_rows: int, seed: int) -> int:
     _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
     plots.bar(explanation[0], ax=ax)
     plt.savefig(folder / "first_row.png", dpi=150)
-    plt.figure()
-    shap.plots.beeswarm(explanation.to_shap(), show=False, group_remaining_features=False)
+    plots.beeswarm(explanation)
     plt.savefig(folder / "beeswarm.png", dpi=150, bbox_inches="tight")
     print(f"Pictures: {folder / 'first_row.png'} (values with error bars), {folder / 'beeswarm.png'} (all rows).")
     return 0

@@ -166,7 +166,7 @@ def schedule(
     turns = np.concatenate([np.arange(number) for number in numbers])
     times = np.where(at_once[classes], -1.0, (turns + offset[classes]) / np.where(at_once, 1, rate)[classes])
     order = np.lexsort((classes, times))[:count]
-    return classes[order], turns[order]
+    return classes[order].astype(np.int32), turns[order].astype(np.int32)
 
 
 def _select(

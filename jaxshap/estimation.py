@@ -3,7 +3,6 @@
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
@@ -80,7 +79,7 @@ def solve(estimator: Estimator, plan: Plan, worths: Float[np.ndarray, "live *out
 
     ends = (padded(end, 1)[0] for end in (game.empty, game.full))
     result = _solve(estimator, plan, padded(worths, len(plan.coalitions)), *ends)
-    return Estimate(*(jnp.asarray(np.asarray(part)[:, :outputs].reshape(-1, *shape)) for part in result))
+    return Estimate(*(jax.device_put(np.asarray(part)[:, :outputs].reshape(-1, *shape)) for part in result))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -83,7 +83,7 @@ def evaluate(
                 raise
             message = f"the model failed after {done} of {len(asked)} coalitions: {error!r}"
             raise EvaluationError(message, worths[:done]) from error
-    return jnp.asarray(worths)
+    return jax.device_put(worths)
 
 
 def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int) -> Float[np.ndarray, "k *out"]:
@@ -118,5 +118,5 @@ def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
 
 
 def is_traced(tree) -> bool:
-    """Whether any array in the tree stands for one inside jit, vmap or grad."""
-    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(tree))
+    """Whether any array in the tree stands for one inside jit, vmap or grad, or this is itself being traced."""
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((tree, jnp.zeros(()))))

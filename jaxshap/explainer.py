@@ -12,7 +12,7 @@ from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
 from jaxshap.explanation import Explanation
 from jaxshap.game import Game, Host, grouped
-from jaxshap.inputs import Groups, read_groups, read_model, read_table
+from jaxshap.inputs import Groups, read_background, read_groups, read_model, read_table
 from jaxshap.memory import bucket
 from jaxshap.values.marginal import marginal
 
@@ -46,11 +46,12 @@ def explain(
     table = read_table(X, "X", feature_names)
     if (columns := getattr(model, "feature_names_in_", None)) is not None and table.named:
         table = read_table(X, "X", list(map(str, columns)))
-    references = read_table(background, "the background", table.names).array
+    references = read_background(background, table)
     players = read_groups(groups, table.names)
     predict, classes = read_model(model, np.asarray(table.array), table.names, table.named)
     num_rows = len(table.array)
-    game = value(predict, table.array if isinstance(predict, Host) else _pad_rows(table.array), references)
+    rows = table.array if isinstance(predict, Host) else _pad_rows(table.array, references)
+    game = value(predict, rows, references)
     if players is not None:
         game = grouped(game, players[0])
     output_names = classes if output_names is None else tuple(map(str, output_names))
@@ -58,7 +59,8 @@ def explain(
         raise ValueError(f"there are {len(output_names)} output_names for outputs of shape {game.full.shape[1:]}.")
     if budget is None:
         budget = default_budget(game.num_players) * (1 if tol is None else 64)
-    key, budget, estimator = settle(key, game.num_players, estimator, budget)
+    now, *later = _stages(budget, game.num_players, tol)
+    key, now, estimator = settle(key, game.num_players, estimator, now)
 
     def report(estimate: Estimate, num_coalitions: int) -> Explanation:
         values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[:num_rows] for part in estimate)
@@ -78,13 +80,12 @@ def explain(
         plan, coalitions = make_plan(key, game.num_players, estimator, budget)
         try:
             worths = np.asarray(evaluate(game, coalitions, batch_size=batch_size, progress=progress, known=known))
-            _check_finite(worths[:, :num_rows])
+            _check_finite(worths, num_rows)
         except (Interrupted, EvaluationError) as stop:
             stop.explanation = _salvage(key, game, estimator, stop.worths, report)
             raise
         return solve(estimator, plan, worths, game), worths
 
-    now, *later = _stages(budget, game.num_players, tol)
     estimate, worths = spend(now, None)
     while tol is not None and (error := _largest_error(estimate, worths, game)) > tol:
         if not later:
@@ -128,8 +129,8 @@ def _salvage(
     return report(solve(estimator, plan, worths[: len(coalitions)], game), len(coalitions))
 
 
-def _check_finite(worths: Float[np.ndarray, "m rows *out"]) -> None:
-    bad = np.asarray((~np.isfinite(worths)).reshape(*worths.shape[:2], -1).any(axis=2))
+def _check_finite(worths: Float[np.ndarray, "m rows *out"], num_rows: int) -> None:
+    bad = np.asarray((~np.isfinite(worths[:, :num_rows])).reshape(len(worths), num_rows, -1).any(axis=2))
     if bad.any():
         rows = np.flatnonzero(bad.any(0))
         raise EvaluationError(
@@ -140,7 +141,7 @@ def _check_finite(worths: Float[np.ndarray, "m rows *out"]) -> None:
         )
 
 
-def _pad_rows(rows):
-    """Up to the next bucket with copies of the last row, so that nearby numbers of rows share one compiled program."""
+def _pad_rows(rows, references):
+    """Up to the next bucket with a background row, so that nearby numbers of rows share one compiled program."""
     missing = bucket(len(rows)) - len(rows)
-    return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)])
+    return np.concatenate([rows, np.repeat(references[:1], missing, axis=0)]).astype(rows.dtype)

@@ -34,7 +34,12 @@ class Explanation:
 
         Rows and features keep their axes, so the result is an Explanation like any other; a single output loses its.
         """
-        row, feature, output = (*(index if isinstance(index, tuple) else (index,)), slice(None), slice(None))[:3]
+        indices = index if isinstance(index, tuple) else (index,)
+        if len(indices) > min(self.values.ndim, 3):
+            raise IndexError(
+                f"{len(indices)} indices for values of shape {self.values.shape}: (rows, features, *outputs)."
+            )
+        row, feature, output = (*indices, slice(None), slice(None))[:3]
         rows = _positions(row, None, len(self.values), "row")
         features = _positions(feature, self.feature_names, len(self.feature_names), "feature")
         parts = {name: getattr(self, name)[rows] for name in ("values", "std_error", "base_values", "data")}
@@ -81,8 +86,9 @@ class Explanation:
             raise ImportError("to_frame needs pandas: pip install pandas.") from error
         rows, features, *outputs = (part.ravel() for part in np.indices(self.values.shape))
         columns: dict[str, Any] = {"row": rows, "feature": np.asarray(self.feature_names)[features]}
-        if outputs:
-            columns["output"] = outputs[0] if self.output_names is None else np.asarray(self.output_names)[outputs[0]]
+        for axis, output in enumerate(outputs):
+            name = "output" if len(outputs) == 1 else f"output {axis}"
+            columns[name] = output if self.output_names is None else np.asarray(self.output_names)[output]
         return pd.DataFrame(columns | {"value": self.values.ravel(), "std_error": self.std_error.ravel()})
 
     def save(self, path) -> None:
@@ -111,7 +117,8 @@ def _positions(index: Index, names: tuple[str, ...] | None, length: int, what: s
     """Positions along an axis, by name, number, slice, list or mask."""
     if isinstance(index, slice):
         return list(range(length))[index]
-    if isinstance(index, np.ndarray) and index.dtype == bool:
+    if not isinstance(index, str) and np.asarray(index).dtype == bool:
+        index = np.asarray(index)
         if index.shape != (length,):
             raise IndexError(f"a mask of {what}s has shape {index.shape}: it must be ({length},).")
         return np.flatnonzero(index).tolist()

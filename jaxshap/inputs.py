@@ -49,6 +49,13 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
     return Table(_numeric(array, what, names), names, columns is not None)
 
 
+def read_background(background, table: Table):
+    """Reference rows with the columns of the table, matched by name where both have names."""
+    if not table.named and hasattr(background, "columns"):
+        raise ValueError("the background has column names and X has none: pass both as DataFrames, or both as arrays.")
+    return read_table(background, "the background", table.names).array
+
+
 def read_model(model, rows: np.ndarray, names: Sequence[str], named: bool) -> Model:
     """A traceable function as it is; a fitted estimator or a function JAX cannot trace, on the host."""
     if isinstance(model, Host):
@@ -62,26 +69,27 @@ def read_model(model, rows: np.ndarray, names: Sequence[str], named: bool) -> Mo
         classes = getattr(model, "classes_", None) if hasattr(model, "predict_proba") else None
         output_names = None if classes is None else tuple(map(str, classes))
         return Model(Host(_by_name(model, method, names, named)), output_names)
-    if _is_traceable(model, rows):
-        return Model(model, None)
-    owner = getattr(model, "__self__", None)
-    return Model(Host(_by_name(owner, model, names, named)), None)
+    on_host = _by_name(getattr(model, "__self__", None), model, names, named)
+    return Model(model if _is_traceable(model, on_host, rows) else Host(on_host), None)
 
 
 def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]] | None:
     """Column numbers and a name for each player; columns that no group names stay players of their own."""
     if groups is None:
         return None
-    named = groups if isinstance(groups, Mapping) else {_joined(group): group for group in groups}
-    members = {name: [_column(column, names) for column in columns] for name, columns in named.items()}
-    if empty := [name for name, columns in members.items() if not columns]:
+    pairs = list(groups.items()) if isinstance(groups, Mapping) else [(_joined(group), group) for group in groups]
+    if empty := [name for name, columns in pairs if not columns]:
         raise ValueError(f"the groups {empty} cover no column: leave them out.")
-    listed = [column for columns in members.values() for column in columns]
+    members = {name: [_column(column, names) for column in columns] for name, columns in pairs}
+    listed = [_column(column, names) for _, columns in pairs for column in columns]
     if repeated := _repeated(listed):
         raise ValueError(
             f"columns {[names[column] for column in repeated]} are in more than one group: groups must not overlap."
         )
-    members |= {names[column]: [column] for column in range(len(names)) if column not in listed}
+    alone = {names[column]: [column] for column in range(len(names)) if column not in listed}
+    if clash := sorted(alone.keys() & members.keys()):
+        raise ValueError(f"the groups {clash} have the names of columns that are in no group: rename the groups.")
+    members |= alone
     order = sorted(members, key=lambda name: members[name][0])
     return [members[name] for name in order], tuple(order)
 
@@ -91,17 +99,19 @@ def _numeric(array, what: str, names: Sequence[str]):
         raise ValueError(f"{what} has no rows.")
     if array.dtype.kind in "biuf" or (array.dtype.kind == "V" and isinstance(array, jax.Array)):  # V: bfloat16
         return array
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        bad = [name for name, column in zip(names, array.T, strict=True) if not _is_numeric(column)]
+    bad = [name for name, column in zip(names, array.T, strict=True) if not _is_numeric(column)]
+    if bad:
         raise TypeError(
             f"{what} has columns that are not numbers: {bad}. Encode them first; "
             "one-hot columns can be one player (groups=)."
-        ) from None
+        )
+    return array.astype(np.float64)
 
 
 def _is_numeric(column: np.ndarray) -> bool:
+    """Whether a column of objects holds numbers; text that looks like a number is still text."""
+    if column.dtype.kind in "US" or any(isinstance(entry, str) for entry in column):
+        return False
     try:
         column.astype(np.float64)
     except (TypeError, ValueError):
@@ -109,12 +119,12 @@ def _is_numeric(column: np.ndarray) -> bool:
     return True
 
 
-def _is_traceable(model: Callable, rows: np.ndarray) -> bool:
+def _is_traceable(model: Callable, on_host: Callable, rows: np.ndarray) -> bool:
     """Whether JAX can trace it. A model that fails both ways has a fault of its own, and that is shown."""
     try:
         jax.eval_shape(model, jax.ShapeDtypeStruct((2, rows.shape[1]), jax.numpy.result_type(float)))
     except Exception:
-        model(rows[:2])
+        on_host(rows[:2])
         return False
     return True
 

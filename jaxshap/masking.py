@@ -30,6 +30,7 @@ def masked_game(
     if isinstance(model, Host):
         full, ends = model(rows), model(references)
         _check_outputs(full.shape, full.dtype, num_rows)
+        empty = np.broadcast_to(np.tensordot(weights, ends, 1), full.shape).astype(full.dtype)
         bytes_per_point = 8 * num_features * rows.itemsize  # the input, and room for the model's own work
         block = max(1, byte_limit() // bytes_per_point)
         bytes_per_coalition = min(block, num_rows * len(references)) * bytes_per_point
@@ -37,13 +38,12 @@ def masked_game(
     else:
         model = as_pytree(model)
         block = max(1, byte_limit() // _bytes_per_point(model, rows))
-        full, ends = model(rows), model(references)
-        value = Masked(model, rows, *_pad(references, weights, bucket(len(references))), block)
-    _check_finite(full, "row")
-    _check_finite(ends, "background row")
-    empty = jnp.tensordot(jnp.asarray(weights), jnp.asarray(ends), 1)
-    full = jnp.asarray(full)
-    return Game(value, jnp.broadcast_to(empty, full.shape), full, num_features, name)
+        arrays = jax.device_put((rows, *_pad(references, weights, bucket(len(references)))))
+        value = Masked(model, arrays[0], arrays[1], arrays[2], block)
+        full, ends, empty = _endpoints(value)
+    _check_finite(ends, len(references), "background row")
+    _check_finite(full, num_rows, "row")
+    return Game(value, jax.device_put(empty), jax.device_put(full), num_features, name)
 
 
 @jax.tree_util.register_dataclass
@@ -76,6 +76,15 @@ class Masked:
         return jnp.tensordot(weights.astype(outputs.dtype), outputs, (0, 1))
 
 
+@jax.jit
+def _endpoints(
+    masked: Masked,
+) -> tuple[Float[Array, "rows *out"], Float[Array, "references *out"], Float[Array, "rows *out"]]:
+    """The model on the rows and on the references, and its weighted mean over the references, one a row."""
+    full, ends = masked.model(masked.rows), masked.model(masked.references)
+    return full, ends, jnp.broadcast_to(jnp.tensordot(masked.weights.astype(ends.dtype), ends, 1), full.shape)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class HostMasked:
     """The same in numpy for a batch of coalitions: one call of the model, unless memory asks for more."""
@@ -101,15 +110,8 @@ class HostMasked:
 
 
 def _checked(model: Callable, rows, references, weights):
-    """Inputs as floating-point arrays, in numpy for a host model, with shapes that fit each other."""
-    if isinstance(model, Host):
-        rows, references = (
-            np.asarray(part, np.result_type(np.asarray(part), np.float32)) for part in (rows, references)
-        )
-        as_array = np.asarray
-    else:
-        rows, references = (jnp.asarray(part, _float_of(part)) for part in (rows, references))
-        as_array = jnp.asarray
+    """Inputs as floating-point arrays with shapes that fit each other; what JAX does not hold yet stays in numpy."""
+    rows, references = (_floating(part, isinstance(model, Host)) for part in (rows, references))
     for part, what in ((rows, "X"), (references, "the background")):
         if part.ndim != 2 or 0 in part.shape:
             raise ValueError(f"{what} must be a non-empty table (rows, features), not an array of shape {part.shape}.")
@@ -118,16 +120,25 @@ def _checked(model: Callable, rows, references, weights):
             f"X has {rows.shape[1]} columns and the background {references.shape[1]}: they must have the same features."
         )
     if weights is None:
-        return rows, references, as_array(np.full(len(references), 1 / len(references)), rows.dtype)
-    weights = as_array(weights, rows.dtype)
-    if weights.shape != (len(references),):
-        raise ValueError(f"weights have shape {weights.shape} for {len(references)} background rows: pass one a row.")
+        return rows, references, np.full(len(references), 1 / len(references), rows.dtype)
+    if np.shape(weights) != (len(references),):
+        raise ValueError(
+            f"weights have shape {np.shape(weights)} for {len(references)} background rows: pass one a row."
+        )
+    if isinstance(weights, Tracer):
+        return rows, references, weights / weights.sum()
+    weights = np.asarray(weights, rows.dtype)
+    if not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+        raise ValueError("weights of the background must be non-negative numbers, and not all of them 0.")
     return rows, references, weights / weights.sum()
 
 
-def _float_of(part):
-    dtype = jnp.asarray(part).dtype
-    return dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.result_type(float)
+def _floating(part, on_host: bool):
+    """A floating-point array: as wide as JAX is set to, or for a host model as wide as it came."""
+    array = part if isinstance(part, jax.Array) and not on_host else np.asarray(part)
+    if not jnp.issubdtype(array.dtype, jnp.floating):
+        array = array.astype(np.float64)
+    return array if on_host else array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _bytes_per_point(model: Callable, rows: Float[Array, "rows features"]) -> int:
@@ -159,22 +170,23 @@ def _check_outputs(shape: tuple[int, ...], dtype, num_rows: int) -> None:
         )
 
 
-def _check_finite(outputs: Any, what: str) -> None:
+def _check_finite(outputs: Any, count: int, what: str) -> None:
     """A NaN in the background would spoil every value; under jit there is nothing to look at."""
     if isinstance(outputs, Tracer):
         return
-    bad = np.asarray((~np.isfinite(np.asarray(outputs))).reshape(len(outputs), -1).any(axis=1))
+    bad = np.asarray((~np.isfinite(np.asarray(outputs)[:count])).reshape(count, -1).any(axis=1))
     if bad.any():
         raise ValueError(
-            f"the model returns NaN or infinity for {bad.sum()} of {len(bad)} {what}s "
-            f"(the first is {what} {bad.argmax()}): mend the model or leave them out."
+            f"the model returns NaN or infinity for {bad.sum()} {what}(s), the first is {what} {bad.argmax()}: "
+            "mend the model or leave them out."
         )
 
 
-def _pad(references: Float[Array, "k features"], weights: Float[Array, "k"], length: int) -> tuple[Array, Array]:
+def _pad(references, weights, length: int) -> tuple[Any, Any]:
     """Up to this many references, those added having weight 0."""
+    xp: Any = np if isinstance(references, np.ndarray) and isinstance(weights, np.ndarray) else jnp
     missing = length - len(references)
-    return jnp.concatenate([references, jnp.repeat(references[-1:], missing, axis=0)]), jnp.pad(weights, (0, missing))
+    return xp.concatenate([references, xp.repeat(references[-1:], missing, axis=0)]), xp.pad(weights, (0, missing))
 
 
 def _split(array: np.ndarray, length: int) -> list[np.ndarray]:

@@ -32,7 +32,7 @@ class Surrogate(abc.ABC):
 class LinearSurrogate(Surrogate):
     """An additive game, by ridge regression."""
 
-    ridge: float = 1e-3
+    ridge: float = 1e-6
 
     def fit(self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]) -> Fitted:
         signs = jnp.where(coalitions, 1, -1).astype(worths.dtype)

@@ -23,7 +23,7 @@ class Exact(Estimator):
                 f"budget={budget} does not buy all 2**{num_players} coalitions of {num_players} players: "
                 f"pass budget={2**num_players} or more, or an estimator that samples."
             )
-        return Plan(all_coalitions(num_players)[1:-1], 2**num_players - 2)
+        return Plan(_all_but_ends(num_players), 2**num_players - 2)
 
     def solve(
         self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
@@ -35,5 +35,8 @@ class Exact(Estimator):
 def shapley_values(game: Game) -> Float[Array, "n *out"]:
     """Exact Shapley values by asking for all 2**n coalitions; memory sets the limit, near n = 24."""
     plan = Exact().plan(None, game.num_players, 2**game.num_players)
-    worths = evaluate(game, plan.coalitions)
-    return jax.jit(Exact().solve)(plan, worths, game.empty, game.full).values
+    return _solve(plan, evaluate(game, plan.coalitions), game.empty, game.full).values
+
+
+_solve = jax.jit(Exact().solve)
+_all_but_ends = jax.jit(lambda num_players: all_coalitions(num_players)[1:-1], static_argnums=0)

@@ -67,8 +67,8 @@ class ProjectedSGD(Estimator):
     Coalitions are drawn independently of the iterate, by a bound on their gradient (`importance`) or uniformly, so all
     worths are known before the first step and the loop is arithmetic alone. Biased towards the equal split until it has
     converged, and gives no standard errors (NaN). `bound` is C ≥ |v(S) − v(∅)| and `radius` D; where not given, C is
-    |v(N) − v(∅)|, which need not hold, and D is 2√n C, which follows from C. `batch` coalitions make one step, and
-    `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
+    the largest among the worths seen, v(N) included, and D is 2√n C, since no |φ_i| exceeds 2C. `batch` coalitions
+    make one step, and `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
     """
 
     schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(default_factory=ConstantStep)
@@ -117,7 +117,8 @@ class ProjectedSGD(Estimator):
         gains = (worths - empty).reshape(-1, self.batch, total.size)
         members = plan.coalitions.reshape(-1, self.batch, num_players).astype(dtype)
         weights = (2 * plan.detail / self.batch).reshape(-1, self.batch).astype(dtype)
-        bound = jnp.abs(total) if self.bound is None else jnp.full_like(total, self.bound)
+        seen = jnp.where(plan.live[:, None], jnp.abs(gains.reshape(-1, total.size)), 0).max(0)
+        bound = jnp.maximum(seen, jnp.abs(total)) if self.bound is None else jnp.full_like(total, self.bound)
         radius = 2 * math.sqrt(num_players) * bound if self.radius is None else jnp.full_like(total, self.radius)
         over_bound = self._over_bound(num_players)
         rate = lambda count: self.schedule.step(count + 1, num_players, over_bound).astype(dtype)  # noqa: E731

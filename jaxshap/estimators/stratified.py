@@ -72,7 +72,9 @@ class BySize(Estimator):
         gains = worths[2 * num_players :].reshape(-1, num_players, 2, *worths.shape[1:])
         gains = gains[:, :, 1] - gains[:, :, 0]
         live = jnp.arange(len(gains)) < plan.num_live // (2 * num_players) - 1
-        member = ((plan.detail == jnp.arange(1, num_players - 1)[:, None]) & live).astype(worths.dtype)
+        member = ((plan.detail == jnp.arange(1, num_players - 1, dtype=plan.detail.dtype)[:, None]) & live).astype(
+            worths.dtype
+        )
         drawn = member.sum(1)
         unseen = self.unseen(drawn)
         means = jnp.tensordot(member / drawn[:, None], gains, 1)
