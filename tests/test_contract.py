@@ -20,6 +20,7 @@ from games import (
 import jaxshap
 from jaxshap import (
     MSR,
+    BoostedTrees,
     Castro,
     Estimator,
     Exact,
@@ -77,6 +78,7 @@ ESTIMATORS = [
     Promise(MSR(), dummy_is_zero=False, exact_for=()),
     Promise(MSR(paired=False), dummy_is_zero=False, exact_for=()),
     Promise(RegressionAdjusted(), dummy_is_zero=False, exact_for=()),
+    Promise(RegressionAdjusted(BoostedTrees(num_trees=10)), dummy_is_zero=False, exact_for=(), linear=False),
     Promise(Castro(), budget=151, efficient=False),
     Promise(Owen(), budget=151, efficient=False),
     Promise(Owen(halved=True), budget=151, efficient=False, exact_for=("additive", "pairwise")),

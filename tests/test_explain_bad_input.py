@@ -101,17 +101,17 @@ def test_a_model_with_a_fault_of_its_own_shows_it():
 
 @pytest.mark.parametrize("count", [6, 17])
 def test_nan_in_a_prediction_says_which_row_and_how_many(count):
-    """17 rows are padded to 18 with a copy of the last: the copy must not be counted."""
+    """17 rows are padded to 18: what is added must not be counted."""
     rows = np.random.default_rng(1).normal(size=(count, 3)).astype(np.float32)
     rows[[2, -1], 0] = 9
-    with pytest.raises(ValueError, match=rf"2 of {count} rows \(the first is row 2\)"):
+    with pytest.raises(ValueError, match=r"for 2 row\(s\), the first is row 2"):
         jaxshap.explain(lambda x: jnp.where(x[:, 0] > 5, jnp.nan, x[:, 0]), rows, BACKGROUND)
 
 
 def test_infinity_in_the_background_says_which_row():
     background = BACKGROUND.copy()
     background[4, 1] = 9
-    with pytest.raises(ValueError, match=r"1 of 9 background rows \(the first is background row 4\)"):
+    with pytest.raises(ValueError, match=r"for 1 background row\(s\), the first is background row 4"):
         jaxshap.explain(lambda x: jnp.where(x[:, 1] > 5, jnp.inf, x[:, 0]), ROWS, background)
 
 
