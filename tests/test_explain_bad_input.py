@@ -135,5 +135,5 @@ def test_errors_in_the_data_are_not_mended():
     """A NaN in X that the model passes on is refused, not replaced."""
     rows = ROWS.copy()
     rows[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"1 of 6 rows \(the first is row 3\)"):
+    with pytest.raises(ValueError, match=r"for 1 row\(s\), the first is row 3"):
         jaxshap.explain(lambda x: x.sum(1), rows, BACKGROUND)

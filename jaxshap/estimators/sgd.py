@@ -1,6 +1,7 @@
 """Shapley values by projected stochastic gradient descent on the weighted least-squares problem."""
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 
@@ -112,26 +113,32 @@ class ProjectedSGD(Estimator):
     def _descend(self, plan: Plan, worths, empty, full, keep: Callable):
         """The average at the end, and what `keep` takes from it at every step."""
         num_players = plan.coalitions.shape[1]
-        shape, dtype = empty.shape, worths.dtype
         total = (full - empty).reshape(-1)
-        gains = (worths - empty).reshape(-1, self.batch, total.size)
-        members = plan.coalitions.reshape(-1, self.batch, num_players).astype(dtype)
-        weights = (2 * plan.detail / self.batch).reshape(-1, self.batch).astype(dtype)
-        seen = jnp.where(plan.live[:, None], jnp.abs(gains.reshape(-1, total.size)), 0).max(0)
+        gains = (worths - empty).reshape(-1, total.size)
+        seen = jnp.where(plan.live[:, None], jnp.abs(gains), 0).max(0)
         bound = jnp.maximum(seen, jnp.abs(total)) if self.bound is None else jnp.full_like(total, self.bound)
         radius = 2 * math.sqrt(num_players) * bound if self.radius is None else jnp.full_like(total, self.radius)
+        run = jax.vmap(functools.partial(self._descend_one, plan, keep), in_axes=(1, 0, 0), out_axes=-1)
+        mean, means = run(gains, total, radius)
+        return mean.reshape(num_players, *empty.shape), means
+
+    def _descend_one(self, plan: Plan, keep: Callable, gains: Float[Array, "m"], total, radius):
+        """For a single output."""
+        num_players, dtype = plan.coalitions.shape[1], gains.dtype
+        members = plan.coalitions.reshape(-1, self.batch, num_players)
+        weights = (2 * plan.detail / self.batch).reshape(-1, self.batch).astype(dtype)
         over_bound = self._over_bound(num_players)
-        rate = lambda count: self.schedule.step(count + 1, num_players, over_bound).astype(dtype)  # noqa: E731
+        rate: Callable = lambda count: self.schedule.step(count + 1, num_players, over_bound).astype(dtype)  # noqa: E731
         optimiser = self.optimiser(rate)
-        projection = jax.vmap(self.projection, in_axes=(1, 0, 0), out_axes=1)
-        start = projection(jnp.zeros((num_players, total.size), dtype), total, radius)
+        start = self.projection(jnp.zeros(num_players, dtype), total, radius)
 
         def step(carry, sample):
             values, mean, state = carry
             count, member, weight, gain = sample
-            gradient = member.T @ (weight[:, None] * (member @ values - gain))
+            member = member.astype(dtype)
+            gradient = (weight * (member @ values - gain)) @ member
             update, state = optimiser.update(gradient, state, values)
-            values = projection(values + update, total, radius)
+            values = self.projection(values + update, total, radius)
             live = count * self.batch <= plan.num_live
             share = jnp.where(live, self.schedule.average(count), 0).astype(dtype)
             mean = mean + share * (values - mean)
@@ -139,8 +146,9 @@ class ProjectedSGD(Estimator):
 
         counts = jnp.arange(1, len(members) + 1)
         carry = (start, start, optimiser.init(start))
-        (_, mean, _), means = jax.lax.scan(step, carry, (counts, members, weights, gains), unroll=8)
-        return mean.reshape(num_players, *shape), means
+        samples = (counts, members, weights, gains.reshape(-1, self.batch))
+        (_, mean, _), means = jax.lax.scan(step, carry, samples, unroll=4)
+        return mean, means
 
     def _sizes(self, num_players: int) -> tuple[Float[np.ndarray, "n-1"], Float[np.ndarray, "n-1"]]:
         """The kernel's mass on each size 1..n−1, and the chance to draw it."""
