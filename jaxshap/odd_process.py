@@ -89,7 +89,8 @@ def fit(rows: Rows, begin: Parameters, prior: Prior, num_evaluations: int, jitte
         )
         better = finite & (found <= value + 1e-4 * promise + tolerance * jnp.abs(value))
         free = _free(trial, gradient)
-        update, next_state = optimiser.update(free, state, trial)
+        with jax.numpy_dtype_promotion("standard"):  # the optimiser's own counters mix widths of integers
+            update, next_state = optimiser.update(free, state, trial)
         step = jax.tree.map(lambda u, f: jnp.where(f == 0, 0, -u), update, free)
         downhill = sum(jnp.vdot(s, g) for s, g in zip(step, free, strict=True)) < 0
         step = jax.tree.map(lambda s, f: jnp.where(downhill, s, -0.1 * f), step, free)

@@ -2,10 +2,12 @@
 
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 
-README = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+ROOT = pathlib.Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
 
 
 def blocks(language):
@@ -31,3 +33,9 @@ def test_the_first_command_prints_a_table_and_saves_pictures(tmp_path):
 def test_both_commands_start_from_python_and_pip_alone():
     for command in blocks("sh")[:2]:
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+
+
+def test_the_example_runs_and_its_error_bars_hold(capsys):
+    runpy.run_path(str(ROOT / "examples" / "quickstart.py"))
+    share = re.search(r"(\d+)% within 1.96 standard errors", capsys.readouterr().out)
+    assert int(share[1]) >= 85
