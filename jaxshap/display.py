@@ -34,7 +34,7 @@ def as_html(explanation: "Explanation") -> str:
         for name, *pair in zip(names, numbers, errors, strict=True)
     )
     caption = "<br>".join(html.escape(line) for line in (title(explanation), *_more(explanation)))
-    return f"<table><caption style='text-align:left'>{caption}</caption><tr><th></th>{head}</tr>{lines}</table>"
+    return f"<div>{caption}</div><table><tr><th></th>{head}</tr>{lines}</table>"
 
 
 def title(explanation: "Explanation") -> str:

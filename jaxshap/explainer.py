@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.estimation import default_budget, make_plan, settle, solve
+from jaxshap.estimation import default_budget, make_plan, plan_size, settle, solve
 from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
 from jaxshap.explanation import Explanation
@@ -59,8 +59,10 @@ def explain(
         raise ValueError(f"there are {len(output_names)} output_names for outputs of shape {game.full.shape[1:]}.")
     if budget is None:
         budget = default_budget(game.num_players) * (1 if tol is None else 64)
-    now, *later = _stages(budget, game.num_players, tol)
-    key, now, estimator = settle(key, game.num_players, estimator, now)
+    stages = _stages(budget, game.num_players, tol)
+    key, _, estimator = settle(key, game.num_players, estimator, stages[0])
+    while len(stages) > 1 and not _is_enough(estimator, game.num_players, stages[0]):
+        stages = stages[1:]
 
     def report(estimate: Estimate, num_coalitions: int) -> Explanation:
         values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[:num_rows] for part in estimate)
@@ -86,17 +88,19 @@ def explain(
             raise
         return solve(estimator, plan, worths, game), worths
 
-    estimate, worths = spend(now, None)
-    while tol is not None and (error := _largest_error(estimate, worths, game)) > tol:
-        if not later:
+    estimate, worths = spend(stages[0], None)
+    rounds_without_error = 0
+    while tol is not None and not (error := _largest_error(estimate, worths, game)) <= tol:
+        rounds_without_error = rounds_without_error + 1 if np.isnan(error) else 0
+        if len(stages) == 1 or rounds_without_error == 2:  # one round may be too small to show an error
+            reached = f"the largest standard error is {error:.2g} of the spread. Pass a larger budget."
+            unknown = f"{estimator!r} gives no standard errors. Pass another estimator."
             warnings.warn(
-                f"budget={budget} does not meet tol={tol}: the largest standard error is {error:.2g} of the spread. "
-                "Pass a larger budget.",
-                stacklevel=2,
+                f"tol={tol} is not met with budget={stages[0]}: {unknown if np.isnan(error) else reached}", stacklevel=2
             )
             break
-        now, *later = later
-        estimate, worths = spend(now, worths)
+        stages = stages[1:]
+        estimate, worths = spend(stages[0], worths)
     return report(estimate, len(worths))
 
 
@@ -108,24 +112,29 @@ def _stages(budget: int, num_players: int, tol: float | None) -> list[int]:
     return stages
 
 
+def _is_enough(estimator: Estimator, num_players: int, budget: int) -> bool:
+    """Whether the estimator can do anything with this budget."""
+    try:
+        plan_size(estimator, num_players, budget)
+    except ValueError:
+        return False
+    return True
+
+
 def _largest_error(estimate: Estimate, worths: Float[np.ndarray, "m rows *out"], game: Game) -> float:
-    """The largest standard error as a share of the spread of its output; a flat output has nothing to estimate."""
-    error = np.asarray(estimate.std_error)
-    if np.isnan(error).any():
-        raise ValueError("this estimator gives no standard errors at this budget, so tol= has nothing to meet.")
+    """The largest standard error as a share of the spread of its output; NaN where one is unknown."""
     everything = np.concatenate([worths, np.stack([game.empty, game.full])])
     spread = everything.max((0, 1)) - everything.min((0, 1))
-    return float((error / np.where(spread > 0, spread, 1)).max())
+    return float((np.asarray(estimate.std_error) / np.where(spread > 0, spread, 1)).max())
 
 
 def _salvage(
     key, game: Game, estimator: Estimator, worths: Float[np.ndarray, "done *out"], report
 ) -> Explanation | None:
     """The explanation that the worths so far amount to, or None where they are too few."""
-    try:
-        plan, coalitions = make_plan(key, game.num_players, estimator, len(worths) + 2)
-    except ValueError:
+    if not _is_enough(estimator, game.num_players, len(worths) + 2):
         return None
+    plan, coalitions = make_plan(key, game.num_players, estimator, len(worths) + 2)
     return report(solve(estimator, plan, worths[: len(coalitions)], game), len(coalitions))
 
 

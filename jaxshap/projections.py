@@ -12,11 +12,11 @@ def project(values: Float[Array, "n"], total: Float[Array, ""], radius: Float[Ar
     Where the hyperplane misses the ball (|total| > radius √n) it is the equal split.
     """
     num_players = len(values)
-    centred = values - values.mean()
+    mean = values.mean()
     room = jnp.maximum(radius**2 - total**2 / num_players, 0)
-    square = (centred**2).sum()
+    square = jnp.vdot(values, values) - num_players * mean**2
     shrink = jnp.where(square > room, jnp.sqrt(room / jnp.where(square > room, square, 1)), 1)
-    return total / num_players + shrink * centred
+    return total / num_players + shrink * (values - mean)
 
 
 def project_dykstra(

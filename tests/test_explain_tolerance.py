@@ -61,7 +61,7 @@ def test_rounds_give_what_one_call_with_their_last_budget_gives():
 
 
 def test_a_tolerance_that_the_budget_does_not_meet_warns_with_what_it_reached():
-    with pytest.warns(UserWarning, match=r"budget=600 does not meet tol=1e-06.*Pass a larger budget"):
+    with pytest.warns(UserWarning, match=r"tol=1e-06 is not met with budget=600: the largest .* Pass a larger budget"):
         ex = jaxshap.explain(jaxshap.host(wide), *tables(2, 3, 20), tol=1e-6, budget=600)
     assert 550 < ex.num_evaluations <= 600
 
@@ -118,3 +118,24 @@ def test_an_interrupt_in_a_later_round_keeps_the_earlier_ones():
         jaxshap.explain(jaxshap.host(model), row, reference, tol=1e-6, budget=1100, batch_size=32)
     assert len(stop.value.worths) == sum(map(len, model.inputs)) - 2
     assert stop.value.explanation.num_evaluations == len(stop.value.worths) + 2
+
+
+def test_rounds_too_small_for_the_estimator_are_skipped():
+    """14 players by size ask for 366 evaluations, 702 with errors; rounds of 300 and 600 would come first."""
+    rows, background = tables(1, 2, 14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ex = jaxshap.explain(
+            jaxshap.host(wide), rows, background, tol=1e-6, budget=1200, estimator=jaxshap.Stratified()
+        )
+    assert 600 < ex.num_evaluations <= 1200
+
+
+def test_an_estimator_without_errors_is_named_before_the_budget_is_gone():
+    rows, background = tables(1, 2, 14)
+    with pytest.warns(UserWarning, match=r"ProjectedSGD\(.*\) gives no standard errors\. Pass another estimator"):
+        ex = jaxshap.explain(
+            jaxshap.host(wide), rows, background, tol=0.01, budget=100_000, estimator=jaxshap.ProjectedSGD()
+        )
+    assert ex.num_evaluations < 2000
+    assert np.isnan(ex.std_error).all()

@@ -134,19 +134,18 @@ class ProjectedSGD(Estimator):
 
         def step(carry, sample):
             values, mean, state = carry
-            count, member, weight, gain = sample
+            share, member, weight, gain = sample
             member = member.astype(dtype)
             gradient = (weight * (member @ values - gain)) @ member
             update, state = optimiser.update(gradient, state, values)
             values = self.projection(values + update, total, radius)
-            live = count * self.batch <= plan.num_live
-            share = jnp.where(live, self.schedule.average(count), 0).astype(dtype)
             mean = mean + share * (values - mean)
             return (values, mean, state), keep(mean)
 
         counts = jnp.arange(1, len(members) + 1)
         carry = (start, start, optimiser.init(start))
-        samples = (counts, members, weights, gains.reshape(-1, self.batch))
+        shares = jnp.where(counts * self.batch <= plan.num_live, self.schedule.average(counts), 0).astype(dtype)
+        samples = (shares, members, weights, gains.reshape(-1, self.batch))
         (_, mean, _), means = jax.lax.scan(step, carry, samples, unroll=4)
         return mean, means
 
