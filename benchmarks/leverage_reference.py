@@ -1,7 +1,6 @@
 """Our Leverage against the published Leverage SHAP: errors on games with known values, over those in reference.json.
 
---games names a folder with games.npz and reference.json: tables of 2**n worths (`v`, index Σ_j S_j 2**j), or
-conjunctions (`A`, `B`, `w`, `c`): v(S) = c + Σ_k w_k [A_k within S][B_k disjoint from S], with their values `phi`.
+--games names a folder with games.npz (see `peers.stored_games`) and reference.json.
 """
 
 import argparse
@@ -9,28 +8,11 @@ import json
 import pathlib
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import report
+from peers import stored_games
 
 import jaxshap
-
-
-def read_games(folder: pathlib.Path):
-    archive = np.load(folder / "games.npz")
-    for name in map(str, archive["names"]):
-        fields = {key.split("/", 1)[1]: archive[key] for key in archive.files if key.startswith(name + "/")}
-        if "v" in fields:
-            yield name, jaxshap.table(jnp.asarray(fields["v"], jnp.float32)), fields["phi"]
-        else:
-            parts = (jnp.asarray(fields[key], jnp.float32) for key in "ABwc")
-            yield name, jaxshap.make_game(jax.tree_util.Partial(conjunctions, *parts), int(fields["d"])), fields["phi"]
-
-
-def conjunctions(inside, outside, weights, constant, coalition):
-    member = coalition.astype(weights.dtype)
-    holds = (inside @ (1 - member) == 0) & (outside @ member == 0)
-    return constant + weights @ holds.astype(weights.dtype)
 
 
 def main():
@@ -41,12 +23,13 @@ def main():
     if not (options.games / "reference.json").exists():
         parser.error(f"{options.games} holds no reference.json: pass the folder with games.npz and reference.json.")
     reference = json.loads((options.games / "reference.json").read_text())
-    keys, multiples, rows = jax.random.split(jax.random.key(0), options.keys), ("5", "10", "20"), []
-    run = jax.jit(jax.vmap(jaxshap.estimate, in_axes=(0, None, None, None)), static_argnums=(2, 3))
-    for name, game, truth in read_games(options.games):
+    multiples, rows = ("5", "10", "20"), []
+    for name, worths, truth in stored_games(options.games):
+        game = jaxshap.make_game(jaxshap.host(worths), len(truth))
         ratios = []
         for multiple in multiples:
-            values = run(keys, game, jaxshap.Leverage(), int(multiple) * game.num_players).values
+            budget = int(multiple) * len(truth)
+            values = [jaxshap.estimate(key, game, jaxshap.Leverage(), budget).values for key in range(options.keys)]
             error = ((np.asarray(values, float) - truth) ** 2).sum(1).mean() / (truth**2).sum()
             ratios.append(error / reference[name][multiple]["leverage"])
         rows.append((name, *ratios))
