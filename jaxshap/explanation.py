@@ -49,7 +49,7 @@ class Explanation:
         output_names = self.output_names
         if self.values.ndim > 2:
             outputs = _positions(output, output_names, self.values.shape[2], "output")
-            single = isinstance(output, int | str)
+            single = isinstance(output, int | str | np.integer)
             parts |= {name: parts[name][..., outputs] for name in ("values", "std_error", "base_values")}
             if single:
                 parts |= {name: parts[name][..., 0] for name in ("values", "std_error", "base_values")}

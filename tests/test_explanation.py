@@ -199,3 +199,9 @@ def test_the_html_is_a_table_with_bars_and_errors_and_escaped_names():
     assert "±" in page
     assert "&lt;income&gt;" in page
     assert "income" not in seen
+
+
+def test_an_output_is_picked_alike_by_python_and_numpy_integers():
+    rows = np.random.default_rng(0).normal(size=(2, 3))
+    ex = jaxshap.explain(jaxshap.host(lambda x: np.stack([x[:, 0], x[:, 1] * x[:, 2]], axis=1)), rows, rows)
+    assert ex[:, :, np.int64(1)].values.shape == ex[:, :, 1].values.shape == (2, 3)

@@ -23,7 +23,7 @@ class UnbiasedKernel(Estimator):
     def solve(
         self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
     ) -> Estimate:
-        """The Gram matrix is a multiple of the identity on Σφ = 0, so its inverse is a number: the sum of the mass."""
+        """On Σφ = 0 the Gram matrix is 1 − 1/n times the identity, so its inverse is a number, half for each side."""
         num_players = plan.coalitions.shape[1]
         side = plan.coalitions[::2].astype(worths.dtype)
         centred = side - side.mean(1, keepdims=True)
