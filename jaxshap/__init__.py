@@ -11,6 +11,8 @@ from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.exact import shapley_values as shapley_values
 from jaxshap.estimators.kernel import Kernel as Kernel
 from jaxshap.estimators.kernel import Leverage as Leverage
+from jaxshap.estimators.odd_gp import OddGP as OddGP
+from jaxshap.estimators.odd_linear import OddLinear as OddLinear
 from jaxshap.estimators.owen import Owen as Owen
 from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.sgd import ConstantStep as ConstantStep

@@ -8,7 +8,8 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.estimators.exact import Exact
-from jaxshap.estimators.kernel import Kernel
+from jaxshap.estimators.odd_gp import OddGP
+from jaxshap.estimators.permutation import Permutation
 from jaxshap.evaluation import BatchSize, evaluate, is_traced
 from jaxshap.game import Game
 from jaxshap.memory import bucket
@@ -48,7 +49,9 @@ def settle(
         raise ValueError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")
     if num_players <= 2 or (estimator is None and 2**num_players <= budget):  # two players have four worths in all
         return key, budget, Exact()
-    return key, budget, Kernel() if estimator is None else estimator
+    if estimator is None:  # below 2n + 2, one ordering and its reverse is the most that a budget buys
+        estimator = OddGP() if budget >= 2 * num_players + 2 else Permutation()
+    return key, budget, estimator
 
 
 def default_budget(num_players: int) -> int:

@@ -16,6 +16,14 @@ class Fit(NamedTuple):
     leverage: Float[Array, "rows"]
 
 
+class LeastSquares(NamedTuple):
+    """Coefficients with their errors, and each row's error when it is left out."""
+
+    coefficients: Float[Array, "n out"]
+    std_error: Float[Array, "n out"]
+    left_out: Float[Array, "rows out"]
+
+
 def efficient_least_squares(
     design: Float[Array, "rows n"],
     target: Float[Array, "rows *out"],
@@ -59,3 +67,37 @@ def jackknife_error(fit: Fit, sampled: Bool[Array, "rows"], unseen: Float[Array,
     moved = fit.residuals.reshape(len(sampled), -1) / jnp.where(sampled, 1 - fit.leverage, 1)[:, None]
     variance = (fit.influence**2).T @ (share[:, None] * moved**2)
     return jnp.sqrt(jnp.where(count < 2, jnp.nan, variance)).reshape(fit.values.shape)
+
+
+def least_squares(
+    design: Float[Array, "rows n"], target: Float[Array, "rows out"], live: Bool[Array, "rows"]
+) -> LeastSquares:
+    """Coefficients minimising Σ (target − design b)² over the live rows, with jackknifed standard errors."""
+    design = jnp.where(live[:, None], design, 0)
+    gram = design.T @ design
+    ridge = 16 * jnp.finfo(gram.dtype).eps * jnp.trace(gram) / len(gram)
+    influence = cho_solve(cho_factor(gram + ridge * jnp.eye(len(gram), dtype=gram.dtype)), design.T)
+    coefficients = influence @ target
+    residuals = target - design @ coefficients
+    coefficients = coefficients + influence @ residuals  # a second step undoes the ridge, and rounding with it
+    residuals = target - design @ coefficients
+    spare = jnp.maximum(1 - (influence.T * design).sum(1), 64 * jnp.finfo(gram.dtype).eps)
+    left_out = jnp.where(live[:, None], residuals / spare[:, None], 0)
+    return LeastSquares(coefficients, jnp.sqrt((influence**2) @ left_out**2), left_out)
+
+
+def two_thirds(
+    signs: Float[Array, "rows n"], odd: Float[Array, "rows out"], live: Bool[Array, "rows"], whole: Float[Array, "out"]
+) -> LeastSquares:
+    """Coefficients of the odd part of a game, ⅔ from balanced rows and ⅓ from single players, summing to `whole`.
+
+    The first n rows are the single players, whole = (v(N) − v(∅))/2. Errors are jackknifed over the balanced rows.
+    """
+    num_players = signs.shape[1]
+    single = (signs[:num_players] > 0) == (signs[:num_players].sum(1, keepdims=True) < 0)  # row of each player
+    alone = jnp.where(signs[:num_players].sum(1) < 0, 1, -1).astype(odd.dtype)[:, None] * odd[:num_players]
+    alone = (whole + single.astype(odd.dtype).T @ alone) / 2
+    rest = least_squares(signs[num_players:], odd[num_players:], live[num_players:])
+    coefficients = (2 * rest.coefficients + alone) / 3
+    coefficients = coefficients + (whole - coefficients.sum(0)) / num_players
+    return LeastSquares(coefficients, 2 / 3 * rest.std_error, rest.left_out)

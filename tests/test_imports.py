@@ -13,8 +13,8 @@ ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory",
     "game coalitions",
-    "transforms linear projections masking inputs",
-    "evaluation estimator surrogates values trees theory",
+    "transforms linear projections masking inputs designs sign_kernels",
+    "evaluation estimator surrogates sign_process values trees theory",
     "estimators uncertainty residuals decomposition effects lime causal",
     "estimation",
     "display",

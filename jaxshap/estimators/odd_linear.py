@@ -1,0 +1,43 @@
+"""OddLinear: the balanced design of OddGP with a read-out that is linear in the worths and knows no hyperparameters."""
+
+import dataclasses
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from jaxshap.coalitions import paired
+from jaxshap.designs import balanced_pairs
+from jaxshap.estimator import Estimate, Estimator, Plan
+from jaxshap.linear import two_thirds
+
+
+@dataclasses.dataclass(frozen=True)
+class OddLinear(Estimator):
+    """Two thirds of a least squares fit to balanced pairs, and one third of what each player does alone and last.
+
+    Single players and their complements see interactions of three players with the opposite sign of a balanced
+    design, in a proportion that this mean undoes: exact for games with interactions of at most four players on an
+    orthogonal array of strength 4, which the design comes close to, and always for at most two. Otherwise biased.
+    Cheap for thousands of players, linear in the worths, and less accurate than OddGP. Values sum to v(N) − v(∅).
+    """
+
+    def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
+        most = 2 ** (num_players - 1) - 1
+        least = 2 * min(2 * num_players, most) + 2
+        if budget < least:
+            raise ValueError(
+                f"budget={budget} does not determine the values of {num_players} players twice over: "
+                f"pass budget={least} or more."
+            )
+        count = min((budget - 2) // 2, most)
+        return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
+
+    def solve(
+        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+    ) -> Estimate:
+        num_players, total = plan.coalitions.shape[1], (full - empty).reshape(-1)
+        odd = ((worths[::2] - worths[1::2]) / 2).reshape(-1, total.size)
+        signs = jnp.where(plan.coalitions[::2], 1, -1).astype(odd.dtype)
+        found = two_thirds(signs, odd, plan.live[::2], total / 2)
+        shape = (num_players, *empty.shape)
+        return Estimate((2 * found.coefficients).reshape(shape), (2 * found.std_error).reshape(shape))
