@@ -2,6 +2,7 @@
 
 from jaxshap import theory as theory
 from jaxshap.estimation import estimate as estimate
+from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate
 from jaxshap.estimator import Estimator as Estimator
 from jaxshap.estimator import Plan as Plan

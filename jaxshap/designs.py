@@ -26,7 +26,7 @@ def balanced_pairs(key: Key[Array, ""], num_players: int, count: int) -> Bool[Ar
     supply = num_pairs(num_players)
     pool_size = min(sum(supply), num_players + min(160 * num_players, POOL))
     chosen = min(8 * num_players, MOST_CHOSEN, (pool_size - num_players) // 2) if num_players <= MOST_PLAYERS else 0
-    picked = min(chosen, max(count - num_players, 0))
+    picked = max(min(chosen, count - num_players), 0)
     sizes = np.arange(1, len(supply) + 1)
     rates = tuple(np.where(sizes == 1, np.inf, np.where(2 * sizes == num_players, 1.0, 2.0)).tolist())
     drawn = draw_pairs(key, num_players, max(count, pool_size) if picked else count, rates)

@@ -1,4 +1,4 @@
-"""estimate: plan, evaluate, solve; and the estimator to take when none is named."""
+"""estimate and estimate_interactions: plan, evaluate, solve; and the estimator to take when none is named."""
 
 import functools
 
@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Key
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.estimators.exact import Exact
 from jaxshap.estimators.odd_gp import OddGP
+from jaxshap.estimators.odd_interactions import OddInteractions
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.evaluation import BatchSize, evaluate, is_traced
 from jaxshap.game import Game
@@ -30,6 +31,38 @@ def estimate(
     2**n fits the budget, otherwise the most accurate estimator of the library.
     """
     key, budget, estimator = settle(key, game.num_players, estimator, budget)
+    return _estimate(key, game, estimator, budget, batch_size, progress)
+
+
+def estimate_interactions(
+    key: Key[Array, ""] | int,
+    game: Game,
+    budget: int | None = None,
+    *,
+    batch_size: BatchSize = "auto",
+    progress: bool | None = False,
+) -> Estimate:
+    """The Shapley interaction index of every two players with standard errors, both (n, n, *out), 0 on the diagonal.
+
+    I_ij is the mean of v(S∪ij) − v(S∪i) − v(S∪j) + v(S) over coalitions without i and j, sizes equally likely.
+    Exact when 2**n fits the budget; otherwise the counterpart of OddGP on the even part of the game, biased like it.
+    """
+    if game.num_players < 2:
+        raise ValueError("a game of one player has no interactions: pass a game of two players or more.")
+    key, budget, _ = settle(key, game.num_players, None, budget)
+    found = _estimate(key, game, OddInteractions(), budget, batch_size, progress)
+    shape = (game.num_players, game.num_players, *game.empty.shape)
+    return Estimate(*(part.reshape(shape) for part in found))
+
+
+def _estimate(
+    key: Key[Array, ""],
+    game: Game,
+    estimator: Estimator,
+    budget: int,
+    batch_size: BatchSize,
+    progress: bool | None,
+) -> Estimate:
     if is_traced((key, game)):
         plan = _plan(key, game.num_players, estimator, budget)
         return _solve(estimator, plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)

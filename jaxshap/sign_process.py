@@ -1,4 +1,4 @@
-"""A Gaussian process on the odd or the even part of a game: how it is fitted to worths, and what it says.
+"""A Gaussian process on the odd or the even part of a game: how likely worths are, and what they say.
 
 The prior covariance is s² (k_θ + w k_{8θ} + ν 1[z = z']), `sign_kernels` having k. ν belongs to the game, not to noise,
 so that enumerating everything is exact. Rows that are not live are padding: they stand apart with variance 1.
@@ -8,15 +8,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-import optax
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.sign_kernels import kernel, kernel_slope, shrinkage
 
 ROUGH = 8.0  # how much rougher the second component is
-LOWEST, HIGHEST = (-7.0, -16.0, -12.0), (float(np.log(3)), 3.0, 3.0)  # of log θ, log ν, log w
 
 
 class Parameters(NamedTuple):
@@ -52,55 +49,6 @@ class Prior(NamedTuple):
     spread_each: float
     spread_nu: float
     spread_w: float
-
-
-def start(num_players: int, dtype) -> Parameters:
-    """Where the first fit begins."""
-    return Parameters(jnp.full(num_players, np.log(0.3), dtype), jnp.asarray(-4.0, dtype), jnp.asarray(-3.0, dtype))
-
-
-def first_prior(num_players: int, dtype) -> Prior:
-    """Interactions fade with the number of players; θ, ν and w are known to an order of magnitude or two."""
-    centre = jnp.full(num_players, -0.5 * np.log(num_players), dtype)
-    return Prior(Parameters(centre, jnp.asarray(-5.0, dtype), jnp.asarray(-3.0, dtype)), 2.0, 1.0, 4.0, 2.0)
-
-
-def prior_around(parameters: Parameters) -> Prior:
-    """For one output, about what fits all of them."""
-    return Prior(parameters, 1.0, 1.0, 3.0, 2.0)
-
-
-def fit(rows: Rows, begin: Parameters, prior: Prior, num_evaluations: int, *, odd: bool, jitter: float) -> Parameters:
-    """The most probable hyperparameters for all columns together, by L-BFGS within bounds.
-
-    Exactly `num_evaluations` of the objective: a step that does not descend is shortened in the next turn, so that the
-    loop can be mapped over columns.
-    """
-    optimiser = optax.scale_by_lbfgs(memory_size=8)
-    tolerance = 1e-6 if rows.targets.dtype == jnp.float32 else 0.0
-
-    def turn(carry, _):
-        point, value, slope, direction, length, state = carry
-        trial = _within(jax.tree.map(lambda p, d: p + length * d, point, direction))
-        found, gradient = objective(rows, trial, prior, odd=odd, jitter=jitter)
-        promise = _inner(slope, jax.tree.map(jnp.subtract, trial, point))
-        finite = jnp.isfinite(found + _inner(gradient, gradient))
-        better = finite & (found <= value + 1e-4 * promise + tolerance * jnp.abs(value))
-        free = _free(trial, gradient)
-        with jax.numpy_dtype_promotion("standard"):  # the optimiser's own counters mix widths of integers
-            update, next_state = optimiser.update(free, state, trial)
-        step = jax.tree.map(lambda u, f: jnp.where(f == 0, 0, -u), update, free)
-        step = jax.tree.map(lambda s, f: jnp.where(_inner(step, free) < 0, s, -0.1 * f), step, free)
-        longest = jax.tree.reduce(jnp.maximum, jax.tree.map(lambda s: jnp.abs(s).max(), step))
-        step = jax.tree.map(lambda s: s * jnp.minimum(1, 1 / jnp.maximum(longest, 1e-30)), step)
-        taken = (trial, found, gradient, step, jnp.ones_like(length), next_state)
-        kept = (point, value, slope, direction, 0.3 * length, state)
-        return jax.tree.map(lambda new, old: jnp.where(better, new, old), taken, kept), None
-
-    still = jax.tree.map(jnp.zeros_like, begin)  # the first turn evaluates where it stands
-    dtype = rows.targets.dtype
-    carry = (begin, jnp.asarray(1e30, dtype), still, still, jnp.ones((), dtype), optimiser.init(begin))
-    return jax.lax.scan(turn, carry, length=num_evaluations)[0][0]
 
 
 def posterior(
@@ -175,17 +123,3 @@ def _covariance(rows: Rows, theta, nu, w, odd: bool, jitter: float) -> tuple[Arr
     together = rows.live[:, None] & rows.live
     identity = jnp.eye(len(smooth), dtype=smooth.dtype)
     return jnp.where(together, smooth + w * rough, 0) + jnp.where(rows.live, nu + jitter, 1) * identity, smooth, rough
-
-
-def _within(parameters: Parameters) -> Parameters:
-    return Parameters(*(jnp.clip(part, *ends) for part, *ends in zip(parameters, LOWEST, HIGHEST, strict=True)))
-
-
-def _free(parameters: Parameters, gradient: Parameters) -> Parameters:
-    """The gradient without the directions that lead out of bounds."""
-    parts = zip(parameters, gradient, LOWEST, HIGHEST, strict=True)
-    return Parameters(*(jnp.where(((p <= low) & (g > 0)) | ((p >= high) & (g < 0)), 0, g) for p, g, low, high in parts))
-
-
-def _inner(left: Parameters, right: Parameters) -> Float[Array, ""]:
-    return sum((jnp.vdot(a, b) for a, b in zip(left, right, strict=True)), start=jnp.zeros((), left.log_nu.dtype))

@@ -15,6 +15,7 @@ LAYERS = [
     "game coalitions",
     "transforms linear projections masking inputs designs sign_kernels",
     "evaluation estimator surrogates sign_process values trees theory",
+    "sign_fit",
     "estimators uncertainty residuals decomposition effects lime causal",
     "estimation",
     "display",
