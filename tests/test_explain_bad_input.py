@@ -56,7 +56,7 @@ BAD = {
     "a group named like another column": (
         frame(ROWS), BACKGROUND, {"groups": {"zip": ["age", "income"]}}, ValueError, "'zip'.*(name|column)"
     ),
-    "a budget too small": (ROWS, BACKGROUND, {"budget": 5}, ValueError, "pass budget=8 or more"),
+    "a budget too small": (ROWS, BACKGROUND, {"budget": 5}, ValueError, "pass budget=6 or more"),
     "a budget too small for one ordering": (
         ROWS, BACKGROUND, {"budget": 5, "estimator": jaxshap.Permutation()}, ValueError, "pass budget=6 or more"
     ),
