@@ -28,7 +28,7 @@ from jaxshap.estimation import plan_size, settle
 MULTIPLES = (5, 10, 20, 50)  # budgets, in players
 DEFAULT, REFERENCE, TREES = "None (the default)", "Leverage", "RegressionAdjusted, trees"
 PLAIN = ("Castro", "Permutation", "Stratified", "WithoutReplacement", "Owen", "Kernel", "UnbiasedKernel", "Leverage",
-         "MSR", "ProjectedSGD")  # fmt: skip
+         "MSR", "ProjectedSGD", "OddLinear")  # fmt: skip
 OURS = {DEFAULT: None} | {name: getattr(jaxshap, name)() for name in PLAIN} | {
     "Permutation(antithetic=False)": jaxshap.Permutation(antithetic=False),
     "Owen(halved=True)": jaxshap.Owen(halved=True), "RegressionAdjusted, linear": jaxshap.RegressionAdjusted(),

@@ -8,8 +8,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.estimators.exact import Exact
-from jaxshap.estimators.odd_gp import OddGP
-from jaxshap.estimators.odd_interactions import OddInteractions
+from jaxshap.estimators.odd_gp import OddGP, OddInteractions
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.evaluation import BatchSize, evaluate, is_traced
 from jaxshap.game import Game

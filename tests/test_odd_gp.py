@@ -177,7 +177,7 @@ def test_gradients_are_those_of_the_linear_map_with_hyperparameters_held(monkeyp
 def test_all_pairs_give_the_exact_values_with_no_error(num_players):
     worths = random_table(num_players, num_players)
     result = jaxshap.estimate(0, jaxshap.table(jnp.asarray(worths, jnp.float32)), jaxshap.OddGP(), 2**num_players)
-    np.testing.assert_allclose(result.values, brute_force_shapley(worths), atol=2e-3)  # a jitter of 1e-5 remains
+    np.testing.assert_allclose(result.values, brute_force_shapley(worths), atol=1e-5)
     np.testing.assert_array_equal(result.std_error, 0)
 
 

@@ -1,9 +1,10 @@
-"""OddGP: a balanced design of pairs, and a Gaussian process on the odd part of the game."""
+"""OddGP: balanced pairs and a Gaussian process on the odd part of the game; interactions come from the even part."""
 
 import dataclasses
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.coalitions import paired
@@ -11,7 +12,16 @@ from jaxshap.designs import balanced_pairs, least_pairs
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.linear import LeastSquares, least_squares, two_thirds
 from jaxshap.sign_fit import fitted, widened_error
-from jaxshap.sign_kernels import value_cross, value_variance, white_value_cross, white_value_variance
+from jaxshap.sign_kernels import (
+    pair_cross,
+    pair_variance,
+    value_cross,
+    value_variance,
+    white_pair_cross,
+    white_pair_variance,
+    white_value_cross,
+    white_value_variance,
+)
 from jaxshap.sign_process import ROUGH, Parameters, Posterior, Rows
 
 MOST_ROWS = 4000  # of the read-out; beyond, a linear rule
@@ -19,17 +29,8 @@ NEARLY_ADDITIVE = 1e-3  # rest beside the additive part, below which an output s
 
 
 @dataclasses.dataclass(frozen=True)
-class OddGP(Estimator):
-    """Pairs {S, N∖S} balanced like an orthogonal array, and the posterior mean of a smooth random game given them.
-
-    Only the odd part of a game, (v(S) − v(N∖S))/2, matters to Shapley values; a Gaussian process with a length scale
-    for each player learns how fast its interactions fade, and gives the values in closed form. Where an additive game
-    predicts left-out pairs better, its least squares are taken instead. Values sum to v(N) − v(∅), are exact for games
-    with interactions of at most two players, and when all pairs are enumerated. Otherwise biased: worths of nearby
-    coalitions are assumed to be alike, and it gains least where they jump.
-    Standard errors are the posterior's, widened by a rule learned on random games (see `widened_error`).
-    Related: OddSHAP (2026), ShaplEIG (2026), Zhou et al. (2025).
-    """
+class BalancedPairs(Estimator):
+    """What OddGP and its interactions share: the coalitions they ask about."""
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         least = 2 * least_pairs(num_players) + 2
@@ -41,22 +42,75 @@ class OddGP(Estimator):
         count = min((budget - 2) // 2, 2 ** (num_players - 1) - 1)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
 
+
+@dataclasses.dataclass(frozen=True)
+class OddGP(BalancedPairs):
+    """Pairs {S, N∖S} balanced like an orthogonal array, and the posterior mean of a smooth random game given them.
+
+    Only the odd part of a game, (v(S) − v(N∖S))/2, matters to Shapley values; a Gaussian process with a length scale
+    for each player learns how fast its interactions fade, and gives the values in closed form. Where an additive game
+    predicts left-out pairs better, its least squares are taken instead. Values sum to v(N) − v(∅), are exact for games
+    with interactions of at most two players, and when all pairs are enumerated. Otherwise biased: worths of nearby
+    coalitions are assumed to be alike, and it gains least where they jump.
+    Standard errors are the posterior's, widened by a rule learned on random games (see `widened_error`).
+    Related: OddSHAP (2026), ShaplEIG (2026), Zhou et al. (2025).
+    """
+
     def solve(
         self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
     ) -> Estimate:
-        num_players, total = plan.coalitions.shape[1], (full - empty).reshape(-1)
-        odd = ((worths[::2] - worths[1::2]) / 2).reshape(-1, total.size)
-        sides = jnp.concatenate([jnp.ones((1, num_players), bool), plan.coalitions[::2]])
-        live = jnp.concatenate([jnp.ones(1, bool), plan.live[::2]])
-        targets = jnp.where(live[:, None], jnp.concatenate([total[None] / 2, odd]), 0)
-        scale = jnp.sqrt((targets**2).sum(0) / live.sum().astype(targets.dtype))
-        rows = Rows(jnp.where(sides, 1, -1).astype(targets.dtype), live, targets / jnp.where(scale == 0, 1, scale))
-        values, error = (part * scale for part in _read_out(rows))
-        values = values + (total - values.sum(0)) / num_players
-        if num_players < 32:  # a plan can hold every pair, and then there is nothing left to be uncertain about
-            error = jnp.where(live.sum() == 2 ** (num_players - 1), 0, error)
-        shape = (num_players, *empty.shape)
-        return Estimate(values.reshape(shape), error.reshape(shape))
+        rows, scale = _unit_rows(plan, (worths[::2] - worths[1::2]) / 2, (full - empty) / 2)
+        values, error = _read_out(rows)
+        if plan.coalitions.shape[1] < 32:  # a plan can hold every pair, and then nothing is left to be uncertain about
+            every = rows.live.sum() == 2 ** (plan.coalitions.shape[1] - 1)
+            values = jnp.where(every, white_value_cross(rows.signs).T @ rows.targets, values)
+            error = jnp.where(every, 0, error)
+        values, error = values * scale, error * scale
+        values = values + ((full - empty).reshape(-1) - values.sum(0)) / len(values)
+        return Estimate(*(part.reshape(-1, *empty.shape) for part in (values, error)))
+
+
+@dataclasses.dataclass(frozen=True)
+class OddInteractions(BalancedPairs):
+    """The Shapley interaction index I_ij of every two players, one row for each i n + j; 0 where i = j.
+
+    A Gaussian process on (v(S) + v(N∖S))/2, as OddGP has one on the odd part; biased like it, exact when all pairs
+    are enumerated. `jaxshap.estimate_interactions` gives the result its two axes.
+    """
+
+    def solve(
+        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+    ) -> Estimate:
+        middle = (full + empty) / 2  # a constant has no interactions; taking it away leaves what varies
+        rows, scale = _unit_rows(plan, (worths[::2] + worths[1::2]) / 2 - middle, jnp.zeros_like(middle))
+        found = fitted(rows, scale > 0, _of_pairs, odd=False)
+        values, error = found.values, widened_error(rows, found)
+        num_players = plan.coalitions.shape[1]
+        first, second = np.triu_indices(num_players, 1)
+        if len(rows.live) >= 2 ** (num_players - 1):  # a plan that can hold every pair
+            every = rows.live.sum() == 2 ** (num_players - 1)
+            values = jnp.where(every, white_pair_cross(rows.signs)[:, first, second].T @ rows.targets, values)
+            error = jnp.where(every, 0, error)
+
+        def square(upper):
+            both = jnp.zeros((num_players, num_players, upper.shape[1]), upper.dtype)
+            both = both.at[first, second].set(upper).at[second, first].set(upper)
+            return both.reshape(num_players**2, *empty.shape)
+
+        return Estimate(square(values * scale), square(error * scale))
+
+
+def _unit_rows(
+    plan: Plan, halves: Float[Array, "pairs *out"], whole: Float[Array, "*out"]
+) -> tuple[Rows, Float[Array, "out"]]:
+    """What was seen of the odd or the even part, {∅, N} first, each output in units of its size; and these sizes."""
+    sides = jnp.concatenate([jnp.ones((1, plan.coalitions.shape[1]), bool), plan.coalitions[::2]])
+    live = jnp.concatenate([jnp.ones(1, bool), plan.live[::2]])
+    targets = jnp.concatenate([whole.reshape(1, -1), halves.reshape(len(halves), -1)])
+    targets = jnp.where(live[:, None], targets, 0)
+    scale = jnp.sqrt((targets**2).sum(0) / live.sum().astype(targets.dtype))
+    signs = jnp.where(sides, 1, -1).astype(targets.dtype)
+    return Rows(signs, live, targets / jnp.where(scale == 0, 1, scale)), scale
 
 
 def _read_out(rows: Rows) -> Estimate:
@@ -86,3 +140,12 @@ def _of_values(signs: Float[Array, "m n"], parameters: Parameters) -> tuple[Floa
     cross = value_cross(signs, theta) + w * value_cross(signs, ROUGH * theta) + nu * white_value_cross(signs)
     variance = value_variance(theta) + w * value_variance(ROUGH * theta) + nu * white_value_variance(signs.shape[1])
     return cross, variance
+
+
+def _of_pairs(signs: Float[Array, "m n"], parameters: Parameters) -> tuple[Float[Array, "m k"], Float[Array, "k"]]:
+    """The same for I_ij, i < j."""
+    theta, nu, w = (jnp.exp(part) for part in parameters)
+    cross = pair_cross(signs, theta) + w * pair_cross(signs, ROUGH * theta) + nu * white_pair_cross(signs)
+    variance = pair_variance(theta) + w * pair_variance(ROUGH * theta) + nu * white_pair_variance(signs.shape[1])
+    first, second = np.triu_indices(signs.shape[1], 1)
+    return cross[:, first, second], variance[first, second]
