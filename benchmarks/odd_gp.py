@@ -34,6 +34,8 @@ def main():
     for kind in KINDS:
         games = []
         for _, worths in random_games(2, 10, options.each, (kind,)):
+            if np.ptp(worths - worths[::-1]) == 0:
+                continue  # all values are zero, and there is nothing to compare
             worths = worths / worths.std()
             truth = np.asarray(jaxshap.shapley_values(jaxshap.table(jnp.asarray(worths, jnp.float32))), float)
             games.append((jaxshap.make_game(jaxshap.host(table_worths(worths)), len(truth)), truth))
@@ -67,7 +69,7 @@ def _cell(games, budget: int, keys: int) -> str:
     ratio = (np.mean(ours) + 1e-12) / (np.mean(theirs) + 1e-12)  # both exact: 1
     if budget < 2 * len(games[0][1]) + 2:
         return f"{ratio:.2f}"
-    return f"{ratio:.3f} · {np.mean(inside):.2f} · {np.median(widths):.1f}"
+    return f"{ratio:.3f} · {np.mean(inside):.3f} · {np.median(widths):.1f}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """evaluate: the one place where a game is evaluated, with batches, memory, host models, progress and interrupts."""
 
 import math
+import os
 from typing import Any, Literal
 
 import jax
@@ -10,6 +11,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float
 from tqdm.auto import tqdm
 
+from jaxshap.checkpoint import append, resume
 from jaxshap.game import Game, Host
 from jaxshap.memory import byte_limit, bytes_of_call
 
@@ -44,12 +46,13 @@ def evaluate(
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
     known: Float[np.ndarray, "done *out"] | None = None,
+    checkpoint: str | os.PathLike | None = None,
 ) -> Float[Array, "m *out"]:
     """The worth of every coalition, a memory-bounded batch at a time; results do not depend on the batches.
 
     Under jit, vmap or grad the loop is a `lax.map`. Otherwise it runs on the host, so that it can show a bar on a
     terminal (`progress=None`: when it takes longer than two seconds) and be interrupted; worths `known` already for
-    the first coalitions are not asked for again.
+    the first coalitions, or in the file `checkpoint`, to which it adds, are not asked for again.
     """
     if batch_size != "auto" and batch_size < 1:
         raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
@@ -60,6 +63,9 @@ def evaluate(
             )
         return jax.lax.map(game, coalitions, batch_size=_resolve(batch_size, game, len(coalitions)))
     asked = np.asarray(coalitions)
+    if checkpoint is not None:
+        kept = resume(checkpoint, game, asked)
+        known = kept if known is None or len(known) < len(kept) else known
     done = 0 if known is None else len(known)
     worths = np.empty((len(asked), *game.empty.shape), game.empty.dtype)
     if known is not None:
@@ -74,6 +80,8 @@ def evaluate(
             while done < len(asked):
                 batch = asked[done : done + size]
                 worths[done : done + len(batch)] = _run(game, batch, size)
+                if checkpoint is not None:
+                    append(checkpoint, game, batch, worths[done : done + len(batch)])
                 done += len(batch)
                 bar.update(len(batch))
         except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """explain: from a model and a table to an Explanation."""
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,6 +33,7 @@ def explain(
     output_names: Sequence[str] | None = None,
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
+    checkpoint: str | os.PathLike | None = None,
 ) -> Explanation:
     """Shapley values of the model's prediction for each row of X, absent features drawn from `background`.
 
@@ -39,7 +41,8 @@ def explain(
     other function (which runs on the host). `budget` counts coalitions, each evaluated for all rows at once. With `tol`
     it is spent in rounds until every standard error is at most `tol` times the spread (the largest less the smallest
     worth of its output), or until it is gone. `value` says what absent means: a function of (model, X, background)
-    that returns a Game.
+    that returns a Game. `checkpoint` is a file that keeps every worth as it comes: the same call with the same file
+    goes on where the last one ended, however it ended.
     """
     if tol is not None and not tol > 0:
         raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
@@ -78,10 +81,12 @@ def explain(
             estimator=repr(estimator),
         )
 
+    how = {"batch_size": batch_size, "progress": progress, "checkpoint": checkpoint}
+
     def spend(budget: int, known: np.ndarray | None) -> tuple[Estimate, np.ndarray]:
         plan, coalitions = make_plan(key, game.num_players, estimator, budget)
         try:
-            worths = np.asarray(evaluate(game, coalitions, batch_size=batch_size, progress=progress, known=known))
+            worths = np.asarray(evaluate(game, coalitions, known=known, **how))
             _check_finite(worths, num_rows)
         except (Interrupted, EvaluationError) as stop:
             stop.explanation = _salvage(key, game, estimator, stop.worths, report)

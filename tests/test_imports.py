@@ -13,7 +13,7 @@ ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory",
     "game coalitions",
-    "transforms linear projections masking inputs designs sign_kernels",
+    "transforms linear projections masking inputs designs sign_kernels checkpoint",
     "evaluation estimator surrogates sign_process values trees theory",
     "sign_fit",
     "estimators uncertainty residuals decomposition effects lime causal",
