@@ -4,6 +4,7 @@ import functools
 
 import jax
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.estimator import Estimate, Estimator, Plan
@@ -23,14 +24,16 @@ def estimate(
     *,
     batch_size: BatchSize = "auto",
     progress: bool | None = False,
+    mesh: Mesh | None = None,
 ) -> Estimate:
     """Shapley values and standard errors of a game for at most `budget` evaluations, ∅ and N counted.
 
     Pure: jit, vmap and grad go through it, in the key and in the game. Without an estimator it is exact when
-    2**n fits the budget, otherwise the most accurate estimator of the library.
+    2**n fits the budget, otherwise the most accurate estimator of the library. A `mesh` shares the evaluation out
+    over its devices.
     """
     key, budget, estimator = settle(key, game.num_players, estimator, budget)
-    return _estimate(key, game, estimator, budget, batch_size, progress)
+    return _estimate(key, game, estimator, budget, batch_size, progress, mesh)
 
 
 def estimate_interactions(
@@ -61,12 +64,13 @@ def _estimate(
     budget: int,
     batch_size: BatchSize,
     progress: bool | None,
+    mesh: Mesh | None = None,
 ) -> Estimate:
     if is_traced((key, game)):
         plan = _plan(key, game.num_players, estimator, budget)
         return _solve(estimator, plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)
     plan, coalitions = make_plan(key, game.num_players, estimator, budget)
-    worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress)
+    worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress, mesh=mesh)
     return solve(estimator, plan, np.asarray(worths), game)
 
 

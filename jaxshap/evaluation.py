@@ -1,5 +1,6 @@
 """evaluate: the one place where a game is evaluated, with batches, memory, host models, progress and interrupts."""
 
+import functools
 import math
 import os
 from typing import Any, Literal
@@ -8,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float
 from tqdm.auto import tqdm
 
@@ -47,12 +49,14 @@ def evaluate(
     progress: bool | None = None,
     known: Float[np.ndarray, "done *out"] | None = None,
     checkpoint: str | os.PathLike | None = None,
+    mesh: Mesh | None = None,
 ) -> Float[Array, "m *out"]:
     """The worth of every coalition, a memory-bounded batch at a time; results do not depend on the batches.
 
     Under jit, vmap or grad the loop is a `lax.map`. Otherwise it runs on the host, so that it can show a bar on a
     terminal (`progress=None`: when it takes longer than two seconds) and be interrupted; worths `known` already for
-    the first coalitions, or in the file `checkpoint`, to which it adds, are not asked for again.
+    the first coalitions, or in the file `checkpoint`, to which it adds, are not asked for again. With a `mesh` each
+    batch is shared out over its devices, those of other processes among them; all processes get all worths.
     """
     if batch_size != "auto" and batch_size < 1:
         raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
@@ -71,6 +75,10 @@ def evaluate(
     if known is not None:
         worths[:done] = known
     size = _resolve(batch_size, game, len(asked) - done)
+    if mesh is not None and not game.on_host:
+        size *= mesh.size if batch_size == "auto" else 1
+        size += -size % mesh.size  # as many for every device
+        game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))
     bar = tqdm(
         total=len(asked), initial=done, unit=" coalitions", leave=False,
         disable=None if progress is None else not progress, delay=0 if progress else 2,
@@ -79,7 +87,7 @@ def evaluate(
         try:
             while done < len(asked):
                 batch = asked[done : done + size]
-                worths[done : done + len(batch)] = _run(game, batch, size)
+                worths[done : done + len(batch)] = _run(game, batch, size, mesh)
                 if checkpoint is not None:
                     append(checkpoint, game, batch, worths[done : done + len(batch)])
                 done += len(batch)
@@ -94,7 +102,7 @@ def evaluate(
     return jax.device_put(worths)
 
 
-def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int) -> Float[np.ndarray, "k *out"]:
+def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int, mesh: Mesh | None) -> Float[np.ndarray, "k *out"]:
     """One batch; a traced game always sees a full one, so that it is compiled once."""
     if isinstance(game.value, Host):
         worths = game.value(batch)
@@ -105,12 +113,22 @@ def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int) -> Float[np.ndar
             )
         return worths
     padding = np.repeat(batch[-1:], size - len(batch), axis=0)
-    return np.asarray(_worths(game, np.concatenate([batch, padding])))[: len(batch)]
+    full = np.concatenate([batch, padding])
+    if mesh is None:
+        return np.asarray(_worths(game, full))[: len(batch)]
+    shared = jax.device_put(full, NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
+    return np.asarray(_gathered(mesh)(game, shared))[: len(batch)]
 
 
 @jax.jit
 def _worths(game: Game, coalitions: Bool[Array | np.ndarray, "k n"]) -> Float[Array, "k *out"]:
     return jax.vmap(game)(jnp.asarray(coalitions))
+
+
+@functools.lru_cache(maxsize=8)
+def _gathered(mesh: Mesh):
+    """The same on every device of a mesh, worths brought together again on each of them."""
+    return jax.jit(jax.vmap(Game.__call__, (None, 0)), out_shardings=NamedSharding(mesh, PartitionSpec()))
 
 
 def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:

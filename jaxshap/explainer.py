@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax.sharding import Mesh
 from jaxtyping import Array, Float, Key
 
 from jaxshap.estimation import default_budget, make_plan, plan_size, settle, solve
@@ -34,6 +35,7 @@ def explain(
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
     checkpoint: str | os.PathLike | None = None,
+    mesh: Mesh | None = None,
 ) -> Explanation:
     """Shapley values of the model's prediction for each row of X, absent features drawn from `background`.
 
@@ -42,7 +44,8 @@ def explain(
     it is spent in rounds until every standard error is at most `tol` times the spread (the largest less the smallest
     worth of its output), or until it is gone. `value` says what absent means: a function of (model, X, background)
     that returns a Game. `checkpoint` is a file that keeps every worth as it comes: the same call with the same file
-    goes on where the last one ended, however it ended.
+    goes on where the last one ended, however it ended. `mesh` shares the work out over the devices of a
+    `jax.sharding.Mesh`, on one host or many.
     """
     if tol is not None and not tol > 0:
         raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
@@ -81,7 +84,7 @@ def explain(
             estimator=repr(estimator),
         )
 
-    how = {"batch_size": batch_size, "progress": progress, "checkpoint": checkpoint}
+    how = {"batch_size": batch_size, "progress": progress, "checkpoint": checkpoint, "mesh": mesh}
 
     def spend(budget: int, known: np.ndarray | None) -> tuple[Estimate, np.ndarray]:
         plan, coalitions = make_plan(key, game.num_players, estimator, budget)
