@@ -17,7 +17,8 @@ class OddLinear(Estimator):
 
     Single players and their complements see interactions of three players with the opposite sign of a balanced
     design, in a proportion that this mean undoes: exact for games with interactions of at most four players on an
-    orthogonal array of strength 4, which the design comes close to, and always for at most two. Otherwise biased.
+    orthogonal array of strength 4, which the design comes close to, and always for at most two. Otherwise biased, and
+    more budget does not undo that: beyond some 30 evaluations a player the standard errors no longer cover it.
     Cheap for thousands of players, linear in the worths, and less accurate than OddGP. Values sum to v(N) − v(∅).
     """
 
