@@ -62,7 +62,11 @@ def posterior(
 ) -> Posterior:
     """Of what has covariance `cross` with the rows; linear in the targets for given hyperparameters."""
     theta, nu, w = (jnp.exp(part) for part in parameters)
-    factor = jnp.linalg.cholesky(_covariance(rows, theta, nu, w, odd, jitter)[0])
+    covariance = _covariance(rows, theta, nu, w, odd, jitter)[0]
+    broken = ~jnp.isfinite(jnp.linalg.cholesky(jax.lax.stop_gradient(covariance))).all()  # by rounding
+    factor = jnp.linalg.cholesky(
+        covariance + jnp.where(broken, 30 * jitter, 0) * jnp.eye(len(covariance), dtype=theta.dtype)
+    )
     half = solve_triangular(factor, jnp.where(rows.live[:, None], cross, 0), lower=True)
     solved = solve_triangular(factor, rows.targets, lower=True)
     inverse = solve_triangular(factor, jnp.eye(len(factor), dtype=factor.dtype), lower=True)

@@ -313,3 +313,17 @@ def test_interactions_of_smooth_games_are_within_their_errors():
 def test_one_player_has_no_interactions():
     with pytest.raises(ValueError, match="two players or more"):
         jaxshap.estimate_interactions(0, jaxshap.table(jnp.asarray([0.0, 1.0])), 2)
+
+
+def test_games_without_roughness_do_not_break_the_factor_in_float32():
+    """Products of up to three signs: the most probable roughness is so small that rounding decides."""
+    players = np.where(membership(10), 1.0, -1.0)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        triples = [rng.permutation(10)[:3] for _ in range(12)]
+        worths = players @ rng.normal(size=10) + sum(rng.normal() * players[:, three].prod(1) for three in triples)
+        game = jaxshap.table(jnp.asarray(worths, jnp.float32))
+        for key in range(3):
+            result = jaxshap.estimate(key, game, jaxshap.OddGP(), 104)
+            assert np.isfinite(result.values).all()
+            assert np.isfinite(result.std_error).all()
