@@ -68,7 +68,8 @@ def _estimate(
 ) -> Estimate:
     if is_traced((key, game)):
         plan = _plan(key, game.num_players, estimator, budget)
-        return _solve(estimator, plan, evaluate(game, plan.coalitions, batch_size=batch_size), game.empty, game.full)
+        worths = evaluate(game, plan.coalitions, batch_size=batch_size, mesh=mesh)
+        return _solve(estimator, plan, worths, game.empty, game.full)
     plan, coalitions = make_plan(key, game.num_players, estimator, budget)
     worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress, mesh=mesh)
     return solve(estimator, plan, np.asarray(worths), game)

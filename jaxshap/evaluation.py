@@ -60,6 +60,10 @@ def evaluate(
     """
     if batch_size != "auto" and batch_size < 1:
         raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
+    if mesh is not None and (game.on_host or is_traced((game, coalitions))):
+        raise ValueError("mesh= shares out a JAX model outside of jit, vmap and grad: leave it away here.")
+    if checkpoint is not None and jax.process_count() > 1:
+        raise ValueError("checkpoint= is for one process: with many they would go on from different places.")
     if is_traced((game, coalitions)):
         if game.on_host:
             raise TypeError(
@@ -75,7 +79,7 @@ def evaluate(
     if known is not None:
         worths[:done] = known
     size = _resolve(batch_size, game, len(asked) - done)
-    if mesh is not None and not game.on_host:
+    if mesh is not None:
         size *= mesh.size if batch_size == "auto" else 1
         size += -size % mesh.size  # as many for every device
         game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))

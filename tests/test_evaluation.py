@@ -169,3 +169,10 @@ def test_worths_follow_the_order_asked_for():
     order = np.random.default_rng(0).permutation(64)
     worths = jaxshap.evaluate(game, membership(6)[order], batch_size=9)
     np.testing.assert_array_equal(worths, random_table(1, 6, 3).astype(np.float32)[order])
+
+
+def test_a_mesh_is_refused_where_it_could_not_be_used():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
+    game = jaxshap.make_game(jaxshap.host(lambda s: s.sum(1).astype(np.float32)), 3)
+    with pytest.raises(ValueError, match="leave it away"):
+        jaxshap.evaluate(game, np.ones((2, 3), bool), mesh=mesh)

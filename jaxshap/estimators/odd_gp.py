@@ -108,7 +108,7 @@ def _unit_rows(
     live = jnp.concatenate([jnp.ones(1, bool), plan.live[::2]])
     targets = jnp.concatenate([whole.reshape(1, -1), halves.reshape(len(halves), -1)])
     targets = jnp.where(live[:, None], targets, 0)
-    scale = jnp.sqrt((targets**2).sum(0) / live.sum().astype(targets.dtype))
+    scale = jnp.sqrt((jax.lax.stop_gradient(targets) ** 2).sum(0) / live.sum().astype(targets.dtype))  # a unit, no more
     signs = jnp.where(sides, 1, -1).astype(targets.dtype)
     return Rows(signs, live, targets / jnp.where(scale == 0, 1, scale)), scale
 
