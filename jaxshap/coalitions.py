@@ -96,13 +96,17 @@ def draw_distinct(
     independent draws, which hardly ever meet).
     """
     keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))
-    rounds = jax.vmap(lambda key: jax.random.bits(key, (6,), jnp.uint32))(keys)[sizes]
-    ranks = jax.vmap(_shuffled_rank)(rounds, jnp.asarray(turns, jnp.uint32), jnp.asarray(supply, jnp.uint32))
-    chances = None
-    if (supply >= LARGEST_RANK).any():
-        draws = jax.vmap(jax.random.fold_in)(keys[sizes], jnp.asarray(turns, jnp.uint32))
-        chances = jax.vmap(lambda draw: jax.random.uniform(draw, (num_players,), jnp.float32))(draws)
-    return _select(num_players, sizes, ranks, chances, supply < LARGEST_RANK)
+    by_rank = np.flatnonzero(supply < LARGEST_RANK)
+    by_chance = np.flatnonzero(supply >= LARGEST_RANK)
+    rounds = jax.vmap(lambda key: jax.random.bits(key, (6,), jnp.uint32))(keys)[sizes[by_rank]]
+    numbers = (jnp.asarray(part[by_rank], jnp.uint32) for part in (turns, supply))
+    ranked = _of_rank(num_players, sizes[by_rank], jax.vmap(_shuffled_rank)(rounds, *numbers))
+    if not by_chance.size:
+        return ranked
+    draws = jax.vmap(jax.random.fold_in)(keys[sizes[by_chance]], jnp.asarray(turns[by_chance], jnp.uint32))
+    chances = jax.vmap(lambda draw: jax.random.uniform(draw, (num_players,), jnp.float32))(draws)
+    drawn = draw_coalitions(chances, jnp.asarray(sizes[by_chance]))
+    return jnp.concatenate([ranked, drawn])[np.argsort(np.concatenate([by_rank, by_chance]))]
 
 
 def draw_chances(key: Key[Array, ""], draws: Int[Array, "m"], length: int) -> Float[Array, "m length"]:
@@ -169,30 +173,18 @@ def schedule(
     return classes[order].astype(np.int32), turns[order].astype(np.int32)
 
 
-def _select(
-    num_players: int,
-    sizes: Int[np.ndarray, "m"],
-    ranks: UInt[Array, "m"],
-    chances: Float[Array, "m n"] | None,
-    by_rank: Bool[np.ndarray, "m"],
-) -> Bool[Array, "m n"]:
-    """The coalition of each size with this rank in lexicographic order, or, where ranks are too large, a random one."""
-    left = jnp.asarray(sizes, jnp.uint32)
-    binomials = _binomial_table(num_players, int(sizes[by_rank].max(initial=1)))
+def _of_rank(num_players: int, sizes: Int[np.ndarray, "m"], ranks: UInt[Array, "m"]) -> Bool[Array, "m n"]:
+    """The coalition of each size with this rank in lexicographic order."""
+    binomials = _binomial_table(num_players, int(sizes.max(initial=1)))
+    columns = jnp.arange(1, binomials.shape[1] + 1, dtype=jnp.uint32)
 
-    def turn(carry, step):
+    def turn(carry, row):
         left, rank = carry
-        row, remaining, chance = step
-        with_player = row[jnp.clip(left, 1, binomials.shape[1]) - 1]  # coalitions that go on with this player in
-        take = (left > 0) & (rank < with_player)
-        if chance is not None:
-            take = jnp.where(by_rank, take, chance * remaining < left.astype(jnp.float32))
-        rank = jnp.where(take, rank, rank - with_player)
-        return (left - take.astype(jnp.uint32), rank), take
+        with_player = jnp.where(left[:, None] == columns, row, 0).sum(1)  # coalitions that go on with this player in
+        take = rank < with_player
+        return (left - take.astype(jnp.uint32), jnp.where(take, rank, rank - with_player)), take
 
-    remaining = jnp.arange(num_players, 0, -1, dtype=jnp.float32)
-    steps = (jnp.asarray(binomials), remaining, None if chances is None else chances.T)
-    return jax.lax.scan(turn, (left, ranks), steps)[1].T
+    return jax.lax.scan(turn, (jnp.asarray(sizes, jnp.uint32), ranks), jnp.asarray(binomials))[1].T
 
 
 def _shuffled_rank(rounds: UInt[Array, "6"], turn: UInt[Array, ""], supply: UInt[Array, ""]) -> UInt[Array, ""]:

@@ -3,6 +3,7 @@
 import functools
 import math
 import os
+import time
 from typing import Any, Literal
 
 import jax
@@ -18,6 +19,8 @@ from jaxshap.game import Game, Host
 from jaxshap.memory import byte_limit, bytes_of_call
 
 BatchSize = int | Literal["auto"]
+MOST_BATCHES = 16  # in one call of the compiled loop
+SECONDS_A_LOOK = 0.5  # how long a call may take before the bar moves and Ctrl-C is heard, if a batch does not
 
 
 class Interrupted(KeyboardInterrupt):
@@ -83,6 +86,8 @@ def evaluate(
         size *= mesh.size if batch_size == "auto" else 1
         size += -size % mesh.size  # as many for every device
         game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))
+    most = 1 if game.on_host else min(MOST_BATCHES, _power_above((len(asked) - done) / size))
+    batches = 1 if mesh is None else most  # between two looks at the clock, which is another one in each process
     bar = tqdm(
         total=len(asked), initial=done, unit=" coalitions", leave=False,
         disable=None if progress is None else not progress, delay=0 if progress else 2,
@@ -90,12 +95,15 @@ def evaluate(
     with bar:
         try:
             while done < len(asked):
-                batch = asked[done : done + size]
-                worths[done : done + len(batch)] = _run(game, batch, size, mesh)
+                begin = time.monotonic()
+                part = asked[done : done + batches * size]
+                worths[done : done + len(part)] = _run(game, part, (most, size), mesh)
                 if checkpoint is not None:
-                    append(checkpoint, game, batch, worths[done : done + len(batch)])
-                done += len(batch)
-                bar.update(len(batch))
+                    append(checkpoint, game, part, worths[done : done + len(part)])
+                done += len(part)
+                bar.update(len(part))
+                if mesh is None and 4 * (time.monotonic() - begin) < SECONDS_A_LOOK:
+                    batches = min(4 * batches, most)
         except KeyboardInterrupt:
             raise Interrupted(worths[:done], len(asked)) from None
         except Exception as error:
@@ -106,38 +114,55 @@ def evaluate(
     return jax.device_put(worths)
 
 
-def _run(game: Game, batch: Bool[np.ndarray, "k n"], size: int, mesh: Mesh | None) -> Float[np.ndarray, "k *out"]:
-    """One batch; a traced game always sees a full one, so that it is compiled once."""
+def _run(
+    game: Game, part: Bool[np.ndarray, "k n"], shape: tuple[int, int], mesh: Mesh | None
+) -> Float[np.ndarray, "k *out"]:
+    """Some batches; a traced game sees whole ones, and room for the most of them, so that it is compiled once."""
     if isinstance(game.value, Host):
-        worths = game.value(batch)
-        expected = (len(batch), *game.empty.shape)
+        worths = game.value(part)
+        expected = (len(part), *game.empty.shape)
         if worths.shape != expected:
             raise ValueError(
-                f"the game returned worths of shape {worths.shape} for {len(batch)} coalitions, not {expected}."
+                f"the game returned worths of shape {worths.shape} for {len(part)} coalitions, not {expected}."
             )
         return worths
-    padding = np.repeat(batch[-1:], size - len(batch), axis=0)
-    full = np.concatenate([batch, padding])
+    padded = np.zeros((shape[0] * shape[1], game.num_players), bool)
+    padded[: len(part)], padded[len(part) :] = part, part[-1]
+    batches = padded.reshape(*shape, game.num_players)
+    count = -(-len(part) // shape[1])
     if mesh is None:
-        return np.asarray(_worths(game, full))[: len(batch)]
-    shared = jax.device_put(full, NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
-    return np.asarray(_gathered(mesh)(game, shared))[: len(batch)]
+        worths = _worths(game, batches, count)
+    else:
+        shared = jax.device_put(batches, NamedSharding(mesh, PartitionSpec(None, mesh.axis_names)))
+        worths = _gathered(mesh)(game, shared, count)
+    return np.asarray(worths).reshape(-1, *game.empty.shape)[: len(part)]
 
 
-@jax.jit
-def _worths(game: Game, coalitions: Bool[Array | np.ndarray, "k n"]) -> Float[Array, "k *out"]:
-    return jax.vmap(game)(jnp.asarray(coalitions))
+def _worths_of_first(
+    game: Game, batches: Bool[Array | np.ndarray, "most k n"], count: int
+) -> Float[Array, "most k *out"]:
+    """Worths of the first `count` batches, one after the other in the same memory."""
+    batches = jnp.asarray(batches)
+
+    def turn(number, worths):
+        return worths.at[number].set(jax.vmap(game)(batches[number]))
+
+    room = jnp.zeros((*batches.shape[:2], *game.empty.shape), game.empty.dtype)
+    return jax.lax.fori_loop(0, count, turn, room)
+
+
+_worths = jax.jit(_worths_of_first)
 
 
 @functools.lru_cache(maxsize=8)
 def _gathered(mesh: Mesh):
     """The same on every device of a mesh, worths brought together again on each of them."""
-    return jax.jit(jax.vmap(Game.__call__, (None, 0)), out_shardings=NamedSharding(mesh, PartitionSpec()))
+    return jax.jit(_worths_of_first, out_shardings=NamedSharding(mesh, PartitionSpec()))
 
 
 def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
     """How many coalitions at once: a power of two within the byte limit, no more than there are."""
-    most = 2 ** max(0, math.ceil(math.log2(max(1, count))))
+    most = _power_above(count)
     if batch_size != "auto":
         return min(batch_size, most)
     if isinstance(game.value, Host):
@@ -145,6 +170,10 @@ def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
     else:
         size = byte_limit() // bytes_of_call(game, jax.ShapeDtypeStruct((game.num_players,), bool))
     return min(most, 2 ** int(math.log2(max(1, size))))
+
+
+def _power_above(number: float) -> int:
+    return 2 ** max(0, math.ceil(math.log2(max(1, number))))
 
 
 def is_traced(tree) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 def byte_limit() -> int:
     """What one batch may hold: on a CPU little enough to stay near the cache, elsewhere enough to fill the device."""
-    return 2**25 if jax.default_backend() == "cpu" else 2**29
+    return 2**23 if jax.default_backend() == "cpu" else 2**29
 
 
 def bytes_of_call(function: Callable, *arguments) -> int:

@@ -32,9 +32,17 @@ found = jaxshap.estimate(0, game, jaxshap.Leverage(), 150, mesh=mesh)
 np.testing.assert_allclose(np.moveaxis(found.values, 0, 1), alone.values, atol=1e-5)
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxshap.evaluation import _gathered
-coalitions = jax.device_put(np.ones((16, 12), bool), NamedSharding(mesh, PartitionSpec(("a", "b"))))
-text = _gathered(mesh).lower(game, coalitions).compile().as_text()
+batches = jax.device_put(np.ones((2, 16, 12), bool), NamedSharding(mesh, PartitionSpec(None, ("a", "b"))))
+text = _gathered(mesh).lower(game, batches, 2).compile().as_text()
 assert "all-gather" in text  # the work was shared out, or there would be nothing to gather
+many = np.repeat(X, 8, axis=0)
+rows = jax.device_put(many, NamedSharding(mesh, PartitionSpec(("a", "b"))))
+game = jaxshap.marginal(predict, rows, background)
+found = jaxshap.estimate(0, game, jaxshap.Leverage(), 150)
+np.testing.assert_allclose(np.moveaxis(found.values, 0, 1)[::8], alone.values, atol=1e-5)
+assert len(game.full.sharding.device_set) == 8  # worths stay where their rows are
+text = jax.jit(lambda game, s: jax.vmap(game)(s)).lower(game, np.ones((16, 12), bool)).compile().as_text()
+assert "f32[16,3,2]" in text and "f32[16,24,2]" not in text  # each device holds the worths of its own three rows
 print("same on all")
 """
 

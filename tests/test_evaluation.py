@@ -63,10 +63,23 @@ def test_the_automatic_batch_keeps_within_the_byte_limit(monkeypatch):
         return jnp.where(coalition[0], jnp.ones(10**6, jnp.float32), 0).cumsum()[-1]
 
     monkeypatch.setattr(
-        evaluation, "_worths", lambda game, c, run=evaluation._worths: batches.append(len(c)) or run(game, c)
+        evaluation, "_worths", lambda *args, run=evaluation._worths: batches.append(args[1].shape[1]) or run(*args)
     )
     jaxshap.evaluate(jaxshap.make_game(value, 5), all_coalitions(5))
     assert 1 <= max(batches) <= 5
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0.0, [1] * 32), (1e9, [1, 4, 16, 11])])
+def test_quick_batches_run_many_a_call_and_slow_ones_one_by_one(monkeypatch, seconds, expected):
+    counts = []
+    monkeypatch.setattr(evaluation, "SECONDS_A_LOOK", seconds)
+    monkeypatch.setattr(
+        evaluation, "_worths", lambda *args, run=evaluation._worths: counts.append(args[2]) or run(*args)
+    )
+    game = asymmetric_game(6)
+    worths = jaxshap.evaluate(game, COALITIONS, batch_size=2)
+    assert counts == expected
+    np.testing.assert_array_equal(worths, jaxshap.evaluate(game, COALITIONS, batch_size=64))
 
 
 def test_a_last_batch_that_is_not_full_compiles_nothing_new(compilations):
