@@ -95,14 +95,15 @@ def draw_distinct(
     Without replacement: different turns of one size give different coalitions (up to `LARGEST_RANK`; beyond that,
     independent draws, which hardly ever meet).
     """
-    keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))
     by_rank = np.flatnonzero(supply < LARGEST_RANK)
     by_chance = np.flatnonzero(supply >= LARGEST_RANK)
-    rounds = jax.vmap(lambda key: jax.random.bits(key, (6,), jnp.uint32))(keys)[sizes[by_rank]]
+    apart = jax.random.fold_in(key, num_players + 1)  # sizes take the numbers below
+    rounds = jax.random.bits(apart, (num_players + 1, 6), jnp.uint32)[sizes[by_rank]]
     numbers = (jnp.asarray(part[by_rank], jnp.uint32) for part in (turns, supply))
     ranked = _of_rank(num_players, sizes[by_rank], jax.vmap(_shuffled_rank)(rounds, *numbers))
     if not by_chance.size:
         return ranked
+    keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))
     draws = jax.vmap(jax.random.fold_in)(keys[sizes[by_chance]], jnp.asarray(turns[by_chance], jnp.uint32))
     chances = jax.vmap(lambda draw: jax.random.uniform(draw, (num_players,), jnp.float32))(draws)
     drawn = draw_coalitions(chances, jnp.asarray(sizes[by_chance]))
@@ -180,7 +181,9 @@ def _of_rank(num_players: int, sizes: Int[np.ndarray, "m"], ranks: UInt[Array, "
 
     def turn(carry, row):
         left, rank = carry
-        with_player = jnp.where(left[:, None] == columns, row, 0).sum(1)  # coalitions that go on with this player in
+        with_player = jnp.where(left[:, None] == columns, row, 0).sum(
+            1, dtype=jnp.uint32
+        )  # coalitions with this player
         take = rank < with_player
         return (left - take.astype(jnp.uint32), jnp.where(take, rank, rank - with_player)), take
 

@@ -7,6 +7,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.compilation import compiled
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.estimators.exact import Exact
 from jaxshap.estimators.odd_gp import OddGP, OddInteractions
@@ -67,9 +68,9 @@ def _estimate(
     mesh: Mesh | None = None,
 ) -> Estimate:
     if is_traced((key, game)):
-        plan = _plan(key, game.num_players, estimator, budget)
+        plan = estimator.plan(key, game.num_players, budget)
         worths = evaluate(game, plan.coalitions, batch_size=batch_size, mesh=mesh)
-        return _solve(estimator, plan, worths, game.empty, game.full)
+        return estimator.solve(plan, worths, game.empty, game.full)
     plan, coalitions = make_plan(key, game.num_players, estimator, budget)
     worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress, mesh=mesh)
     return solve(estimator, plan, np.asarray(worths), game)
@@ -104,7 +105,7 @@ def make_plan(
     A plan is a prefix of the plan for any larger budget, so nearby budgets share one compiled program.
     """
     size = plan_size(estimator, num_players, budget)
-    plan = _plan(key, num_players, estimator, bucket(budget))._replace(num_live=size)
+    plan = _plan(estimator, num_players, bucket(budget), key)._replace(num_live=size)
     return plan, np.asarray(plan.coalitions)[:size]
 
 
@@ -128,11 +129,13 @@ def plan_size(estimator: Estimator, num_players: int, budget: int) -> int:
     return len(jax.eval_shape(lambda key: estimator.plan(key, num_players, budget), jax.random.key(0)).coalitions)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3))
-def _plan(key, num_players: int, estimator: Estimator, budget: int) -> Plan:
+def _plan_of(estimator: Estimator, num_players: int, budget: int, key: Key[Array, ""]) -> Plan:
     return estimator.plan(key, num_players, budget)
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _solve(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
+def _solve_of(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
     return estimator.solve(plan, worths, empty, full)
+
+
+_plan = compiled(_plan_of, static_argnums=(0, 1, 2))
+_solve = compiled(_solve_of, static_argnums=0)

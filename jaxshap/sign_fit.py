@@ -6,12 +6,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.sign_process import Parameters, Posterior, Prior, Rows, objective, posterior
 
-MOST_FITTED = 500  # rows that the likelihood looks at; the read-out takes them all
-MOST_WORK = 2e11  # multiplications that fitting each output by itself may cost
+MOST_FITTED, MOST_FITTED_EACH = 500, 300  # rows that the likelihood looks at: all outputs together, and each of many
+MOST_COLUMNS = 4  # that all outputs together count for
+MOST_WORK = 4e11  # multiplications that a process for each output may cost
 LOWEST, HIGHEST = (-7.0, -16.0, -12.0), (float(np.log(3)), 3.0, 3.0)  # of log θ, log ν, log w
 ReadOut = Callable[[Float[Array, "m n"], Parameters], tuple[Float[Array, "m k"], Float[Array, "k"]]]
 
@@ -19,13 +21,17 @@ ReadOut = Callable[[Float[Array, "m n"], Parameters], tuple[Float[Array, "m k"],
 def fitted(rows: Rows, telling: Bool[Array, "out"], read_out: ReadOut, *, odd: bool) -> Posterior:
     """The posterior of what `read_out` asks for, each output with hyperparameters of its own.
 
-    They are fitted to all `telling` outputs together, then a few steps for each, where that is not too much work.
-    Gradients hold them as they are, so that the posterior means are linear in the targets.
+    They are fitted to all `telling` outputs together, then a few steps for each; where that is too much work, all
+    outputs share them, and errors are larger, by two thirds for networks. Gradients hold them as they are, so that the
+    posterior means are linear in the targets.
     """
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = 1e-7 if dtype == jnp.float64 else 2e-8 * min(num_rows, MOST_FITTED)  # what rounding does to the factor
-    seen = jax.lax.stop_gradient(Rows(*(part[:MOST_FITTED] for part in rows)))
+    own_work = 18 * min(num_rows, MOST_FITTED_EACH) ** 3 + 2 * num_rows**3
+    each_its_own = outputs > 1 and outputs * own_work <= MOST_WORK
+    looked_at = _looked_at(num_rows, num_players, MOST_FITTED_EACH if each_its_own else MOST_FITTED)
+    seen = jax.lax.stop_gradient(Rows(*(part[looked_at] for part in rows)))
     begin, prior = start(num_players, dtype), first_prior(num_players, dtype)
 
     def read(rows, parameters):
@@ -33,18 +39,44 @@ def fitted(rows: Rows, telling: Bool[Array, "out"], read_out: ReadOut, *, odd: b
 
     if outputs == 1:
         return read(rows, fit(seen, begin, prior, 32, odd=odd, jitter=jitter))
-    shared = seen._replace(targets=jnp.where(telling, seen.targets, 0))
-    pooled = fit(shared, begin, prior, 20, odd=odd, jitter=jitter)
-    if outputs * 6 * num_rows**3 > MOST_WORK:
-        return read(rows, pooled)
+    together = seen._replace(targets=_combined(jnp.where(telling, seen.targets, 0)))
+    if not each_its_own:
+        return read(rows, fit(together, begin, prior, 20, odd=odd, jitter=jitter))
 
-    def of_output(column):
-        """One output after the other: batched factorisations are no faster on a CPU."""
-        alone = seen._replace(targets=jax.lax.stop_gradient(column[:MOST_FITTED, None]))
-        own = fit(alone, pooled, prior_around(pooled), 6, odd=odd, jitter=jitter)
-        return jax.tree.map(lambda part: part[:, 0], read(rows._replace(targets=column[:, None]), own))
+    def stage(pooled, item):
+        """All outputs together, then each of them: one after the other, and compiled once."""
+        first, targets = item
+        around = jax.tree.map(lambda *ends: jnp.where(first, *ends), prior, prior_around(pooled))
+        point = jax.tree.map(lambda *ends: jnp.where(first, *ends), begin, pooled)
+        turns = jnp.where(first, 20, 6)
+        own = fit(seen._replace(targets=targets), point, around, turns, odd=odd, jitter=jitter)
+        return jax.tree.map(lambda *ends: jnp.where(first, *ends), own, pooled), own
 
-    return jax.tree.map(jnp.transpose, jax.lax.map(of_output, rows.targets.T))
+    alone = jnp.pad(seen.targets.T[:, :, None], ((0, 0), (0, 0), (0, together.targets.shape[1] - 1)))
+    items = jnp.arange(outputs + 1) == 0, jnp.concatenate([together.targets[None], alone])
+    _, own = jax.lax.scan(stage, begin, items)
+
+    def of_output(item):
+        column, parameters = item
+        return jax.tree.map(lambda part: part[:, 0], read(rows._replace(targets=column[:, None]), parameters))
+
+    each = jax.lax.map(of_output, (rows.targets.T, jax.tree.map(lambda part: part[1:], own)))
+    return jax.tree.map(jnp.transpose, each)
+
+
+def _looked_at(num_rows: int, num_players: int, most: int) -> Int[np.ndarray, "few"]:
+    """Rows for the likelihood, in their order: at most half of them N and single players, which come first."""
+    single = np.arange(min(num_players + 1, most // 2 if num_rows > most else num_rows))
+    return np.concatenate([single, np.arange(num_players + 1, num_rows)])[:most]
+
+
+def _combined(targets: Float[Array, "m out"]) -> Float[Array, "m few"]:
+    """A few columns that stand for all of them: themselves, or sums with random signs, which weigh all alike."""
+    outputs = targets.shape[1]
+    if outputs <= MOST_COLUMNS:
+        return targets
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (outputs, MOST_COLUMNS))
+    return targets @ jnp.asarray(signs, targets.dtype)
 
 
 def widened_error(rows: Rows, found: Posterior) -> Float[Array, "k out"]:
@@ -82,7 +114,9 @@ def prior_around(parameters: Parameters) -> Prior:
     return Prior(parameters, 1.0, 1.0, 3.0, 2.0)
 
 
-def fit(rows: Rows, begin: Parameters, prior: Prior, num_evaluations: int, *, odd: bool, jitter: float) -> Parameters:
+def fit(
+    rows: Rows, begin: Parameters, prior: Prior, num_evaluations: int | Int[Array, ""], *, odd: bool, jitter: float
+) -> Parameters:
     """The most probable hyperparameters for all columns together, by L-BFGS within bounds.
 
     Exactly `num_evaluations` of the objective: a step that does not descend is shortened in the next turn, so that the
@@ -90,40 +124,27 @@ def fit(rows: Rows, begin: Parameters, prior: Prior, num_evaluations: int, *, od
     """
     optimiser = optax.scale_by_lbfgs(memory_size=8)
     tolerance = 1e-6 if rows.targets.dtype == jnp.float32 else 0.0
+    first, parameters_of = ravel_pytree(begin)
+    lowest, highest = (ravel_pytree(Parameters(*map(jnp.full_like, begin, ends)))[0] for ends in (LOWEST, HIGHEST))
 
-    def turn(carry, _):
+    def turn(_, carry):
         point, value, slope, direction, length, state = carry
-        trial = _within(jax.tree.map(lambda p, d: p + length * d, point, direction))
-        found, gradient = objective(rows, trial, prior, odd=odd, jitter=jitter)
-        promise = _inner(slope, jax.tree.map(jnp.subtract, trial, point))
-        finite = jnp.isfinite(found + _inner(gradient, gradient))
-        better = finite & (found <= value + 1e-4 * promise + tolerance * jnp.abs(value))
-        free = _free(trial, gradient)
+        trial = jnp.clip(point + length * direction, lowest, highest)
+        found, gradient = objective(rows, parameters_of(trial), prior, odd=odd, jitter=jitter)
+        gradient = ravel_pytree(gradient)[0]
+        finite = jnp.isfinite(found + gradient @ gradient)
+        better = finite & (found <= value + 1e-4 * slope @ (trial - point) + tolerance * jnp.abs(value))
+        outward = ((trial <= lowest) & (gradient > 0)) | ((trial >= highest) & (gradient < 0))
+        free = jnp.where(outward, 0, gradient)
         with jax.numpy_dtype_promotion("standard"):  # the optimiser's own counters mix widths of integers
             update, next_state = optimiser.update(free, state, trial)
-        step = jax.tree.map(lambda u, f: jnp.where(f == 0, 0, -u), update, free)
-        step = jax.tree.map(lambda s, f: jnp.where(_inner(step, free) < 0, s, -0.1 * f), step, free)
-        longest = jax.tree.reduce(jnp.maximum, jax.tree.map(lambda s: jnp.abs(s).max(), step))
-        step = jax.tree.map(lambda s: s * jnp.minimum(1, 1 / jnp.maximum(longest, 1e-30)), step)
+        step = jnp.where(free == 0, 0, -jnp.asarray(update))
+        step = jnp.where(step @ free < 0, step, -0.1 * free)
+        step = step / jnp.maximum(1, jnp.abs(step).max())
         taken = (trial, found, gradient, step, jnp.ones_like(length), next_state)
         kept = (point, value, slope, direction, 0.3 * length, state)
-        return jax.tree.map(lambda new, old: jnp.where(better, new, old), taken, kept), None
+        return jax.tree.map(lambda new, old: jnp.where(better, new, old), taken, kept)
 
-    still = jax.tree.map(jnp.zeros_like, begin)  # the first turn evaluates where it stands
-    dtype = rows.targets.dtype
-    carry = (begin, jnp.asarray(1e30, dtype), still, still, jnp.ones((), dtype), optimiser.init(begin))
-    return jax.lax.scan(turn, carry, length=num_evaluations)[0][0]
-
-
-def _within(parameters: Parameters) -> Parameters:
-    return Parameters(*(jnp.clip(part, *ends) for part, *ends in zip(parameters, LOWEST, HIGHEST, strict=True)))
-
-
-def _free(parameters: Parameters, gradient: Parameters) -> Parameters:
-    """The gradient without the directions that lead out of bounds."""
-    parts = zip(parameters, gradient, LOWEST, HIGHEST, strict=True)
-    return Parameters(*(jnp.where(((p <= low) & (g > 0)) | ((p >= high) & (g < 0)), 0, g) for p, g, low, high in parts))
-
-
-def _inner(left: Parameters, right: Parameters) -> Float[Array, ""]:
-    return sum((jnp.vdot(a, b) for a, b in zip(left, right, strict=True)), start=jnp.zeros((), left.log_nu.dtype))
+    still, dtype = jnp.zeros_like(first), first.dtype  # the first turn evaluates where it stands
+    carry = (first, jnp.asarray(1e30, dtype), still, still, jnp.ones((), dtype), optimiser.init(first))
+    return parameters_of(jax.lax.fori_loop(0, num_evaluations, turn, carry)[0])

@@ -13,20 +13,13 @@ from jaxtyping import Array, Float
 from jaxshap.coalitions import gain_weights
 
 
-def kernel(signs: Float[Array, "m n"], theta: Float[Array, "n"], odd: bool) -> Float[Array, "m m"]:
-    """sinh(Σ θ z z')/sinh(Σ θ), or cosh for both, without overflow."""
-    inner, total = (signs * theta) @ signs.T, theta.sum()
-    size = jnp.abs(inner)
-    near, far = jnp.exp(size - total), jnp.exp(-size - total)
-    return jnp.sign(inner) * (near - far) / _difference(total) if odd else (near + far) / _sum(total)
-
-
-def kernel_slope(signs: Float[Array, "m n"], theta: Float[Array, "n"], odd: bool) -> Float[Array, "m m"]:
-    """The derivative of `kernel` by Σ θ z z', its denominator held."""
-    inner, total = (signs * theta) @ signs.T, theta.sum()
-    size = jnp.abs(inner)
-    near, far = jnp.exp(size - total), jnp.exp(-size - total)
-    return (near + far) / _difference(total) if odd else jnp.sign(inner) * (near - far) / _sum(total)
+def kernel(
+    inner: Float[Array, "m m"], total: Float[Array, ""], odd: bool
+) -> tuple[Float[Array, "m m"], Float[Array, "m m"]]:
+    """sinh(inner)/sinh(total), or cosh for both, without overflow; and its derivative by `inner` = Σ θ z z' ≤ total."""
+    near, far = jnp.exp(jnp.abs(inner) - total), jnp.exp(-jnp.abs(inner) - total)
+    sinh, cosh = jnp.sign(inner) * (near - far), near + far
+    return (sinh / _difference(total), cosh / _difference(total)) if odd else (cosh / _sum(total), sinh / _sum(total))
 
 
 def shrinkage(total: Float[Array, ""], odd: bool) -> Float[Array, ""]:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.sign_kernels import kernel, kernel_slope, shrinkage
+from jaxshap.sign_kernels import kernel, shrinkage
 
 ROUGH = 8.0  # how much rougher the second component is
 
@@ -45,10 +45,10 @@ class Prior(NamedTuple):
     """Where the hyperparameters are expected, and how far off they may be: log θ together and each by itself."""
 
     centre: Parameters
-    spread_mean: float
-    spread_each: float
-    spread_nu: float
-    spread_w: float
+    spread_mean: float | Float[Array, ""]
+    spread_each: float | Float[Array, ""]
+    spread_nu: float | Float[Array, ""]
+    spread_w: float | Float[Array, ""]
 
 
 def posterior(
@@ -63,10 +63,10 @@ def posterior(
     """Of what has covariance `cross` with the rows; linear in the targets for given hyperparameters."""
     theta, nu, w = (jnp.exp(part) for part in parameters)
     covariance = _covariance(rows, theta, nu, w, odd, jitter)[0]
-    broken = ~jnp.isfinite(jnp.linalg.cholesky(jax.lax.stop_gradient(covariance))).all()  # by rounding
-    factor = jnp.linalg.cholesky(
-        covariance + jnp.where(broken, 30 * jitter, 0) * jnp.eye(len(covariance), dtype=theta.dtype)
-    )
+    factor = jnp.linalg.cholesky(covariance)
+    more = 30 * jitter * jnp.eye(len(covariance), dtype=theta.dtype)
+    whole = jnp.isfinite(jnp.diag(factor)).all()  # or broken by rounding
+    factor = jax.lax.cond(whole, lambda: factor, lambda: jnp.linalg.cholesky(covariance + more))
     half = solve_triangular(factor, jnp.where(rows.live[:, None], cross, 0), lower=True)
     solved = solve_triangular(factor, rows.targets, lower=True)
     inverse = solve_triangular(factor, jnp.eye(len(factor), dtype=factor.dtype), lower=True)
@@ -88,7 +88,7 @@ def objective(
     """
     theta, nu, w = (jnp.exp(part) for part in parameters)
     count = rows.live.sum().astype(theta.dtype)
-    covariance, smooth, rough = _covariance(rows, theta, nu, w, odd, jitter)
+    covariance, kernels, slopes = _covariance(rows, theta, nu, w, odd, jitter)
     factor = jnp.linalg.cholesky(covariance)
     inverse = cho_solve((factor, True), jnp.eye(len(factor), dtype=factor.dtype))
     weights = inverse @ rows.targets
@@ -99,12 +99,12 @@ def objective(
     likelihood = 0.5 * count * jnp.log(column).sum() / columns + jnp.log(jnp.diag(factor)).sum()
     slope = 0.5 * (inverse - (weights / (column * columns)) @ weights.T)
     slope = jnp.where(rows.live[:, None] & rows.live, slope, 0)
-    along = slope * (kernel_slope(rows.signs, theta, odd) + ROUGH * w * kernel_slope(rows.signs, ROUGH * theta, odd))
-    total = theta.sum()
-    shrink = shrinkage(total, odd) * (slope * smooth).sum()
-    shrink += ROUGH * w * shrinkage(ROUGH * total, odd) * (slope * rough).sum()
+    scales, parts = jnp.asarray([1, ROUGH], theta.dtype), jnp.stack([jnp.ones_like(w), w])
+    along = slope * (slopes[0] + ROUGH * w * slopes[1])
+    by_part = (slope * kernels).sum((1, 2))
+    shrink = (scales * parts * jax.vmap(shrinkage, (0, None))(scales * theta.sum(), odd) * by_part).sum()
     by_theta = ((along @ rows.signs) * rows.signs).sum(0) - shrink
-    gradient = Parameters(by_theta * theta, jnp.trace(slope) * nu, (slope * rough).sum() * w)
+    gradient = Parameters(by_theta * theta, jnp.trace(slope) * nu, by_part[1] * w)
     share = jnp.minimum(4, used.sum()).astype(theta.dtype)
     penalty, pull = _penalty(parameters, prior)
     return share * likelihood + penalty, jax.tree.map(lambda g, p: share * g + p, gradient, pull)
@@ -121,9 +121,12 @@ def _penalty(parameters: Parameters, prior: Prior) -> tuple[Array, Parameters]:
     return 0.5 * ((each**2).sum() + (rest**2).sum()), pull
 
 
-def _covariance(rows: Rows, theta, nu, w, odd: bool, jitter: float) -> tuple[Array, Array, Array]:
-    """The prior covariance of the rows without its scale, and its two smooth components."""
-    smooth, rough = kernel(rows.signs, theta, odd), kernel(rows.signs, ROUGH * theta, odd)
-    together = rows.live[:, None] & rows.live
-    identity = jnp.eye(len(smooth), dtype=smooth.dtype)
-    return jnp.where(together, smooth + w * rough, 0) + jnp.where(rows.live, nu + jitter, 1) * identity, smooth, rough
+def _covariance(
+    rows: Rows, theta, nu, w, odd: bool, jitter: float
+) -> tuple[Float[Array, "m m"], Float[Array, "2 m m"], Float[Array, "2 m m"]]:
+    """The prior covariance of the rows without its scale, and its two smooth components with their slopes."""
+    inner, scales = (rows.signs * theta) @ rows.signs.T, jnp.asarray([1, ROUGH], theta.dtype)
+    kernels, slopes = jax.vmap(lambda scale: kernel(scale * inner, scale * theta.sum(), odd))(scales)
+    covariance = jnp.where(rows.live[:, None] & rows.live, kernels[0] + w * kernels[1], 0)
+    alone = jnp.where(rows.live, nu + jitter, 1) * jnp.eye(len(covariance), dtype=theta.dtype)
+    return covariance + alone, kernels, slopes

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Float, Key
-from scipy.special import ndtri, stdtrit
 
 from jaxshap.coalitions import draw_independent, kernel_mass
 from jaxshap.estimator import Estimate
@@ -98,5 +97,7 @@ def posterior(
 def _quantile(level: float, degrees: int | None) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level={level}: pass a probability between 0 and 1, such as 0.95.")
+    from scipy.special import ndtri, stdtrit  # a fifth of a second that `import jaxshap` need not take
+
     tail = (1 + level) / 2
     return float(ndtri(tail) if degrees is None else stdtrit(np.float64(degrees), tail))

@@ -11,7 +11,7 @@ import jaxshap
 
 ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
-    "memory",
+    "memory compilation",
     "game coalitions",
     "transforms linear projections masking inputs designs sign_kernels checkpoint",
     "evaluation estimator surrogates sign_process values trees theory",

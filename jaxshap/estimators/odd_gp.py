@@ -136,16 +136,25 @@ def _squares(found: LeastSquares | Posterior, live: Bool[Array, "m"]) -> Float[A
 
 def _of_values(signs: Float[Array, "m n"], parameters: Parameters) -> tuple[Float[Array, "m n"], Float[Array, "n"]]:
     """Covariance of the Shapley values with each row, and their prior variance, in units of the process."""
-    theta, nu, w = (jnp.exp(part) for part in parameters)
-    cross = value_cross(signs, theta) + w * value_cross(signs, ROUGH * theta) + nu * white_value_cross(signs)
-    variance = value_variance(theta) + w * value_variance(ROUGH * theta) + nu * white_value_variance(signs.shape[1])
-    return cross, variance
+    both, nu, w = _scales(parameters)
+    smooth, rough = jax.vmap(value_cross, (None, 0))(signs, both)
+    variance = jax.vmap(value_variance)(both)
+    cross = smooth + w * rough + nu * white_value_cross(signs)
+    return cross, variance[0] + w * variance[1] + nu * white_value_variance(signs.shape[1])
 
 
 def _of_pairs(signs: Float[Array, "m n"], parameters: Parameters) -> tuple[Float[Array, "m k"], Float[Array, "k"]]:
     """The same for I_ij, i < j."""
-    theta, nu, w = (jnp.exp(part) for part in parameters)
-    cross = pair_cross(signs, theta) + w * pair_cross(signs, ROUGH * theta) + nu * white_pair_cross(signs)
-    variance = pair_variance(theta) + w * pair_variance(ROUGH * theta) + nu * white_pair_variance(signs.shape[1])
+    both, nu, w = _scales(parameters)
+    smooth, rough = jax.vmap(pair_cross, (None, 0))(signs, both)
+    variance = jax.vmap(pair_variance)(both)
+    cross = smooth + w * rough + nu * white_pair_cross(signs)
+    variance = variance[0] + w * variance[1] + nu * white_pair_variance(signs.shape[1])
     first, second = np.triu_indices(signs.shape[1], 1)
     return cross[:, first, second], variance[first, second]
+
+
+def _scales(parameters: Parameters) -> tuple[Float[Array, "2 n"], Float[Array, ""], Float[Array, ""]]:
+    """θ of the two smooth components, ν and w."""
+    theta, nu, w = (jnp.exp(part) for part in parameters)
+    return theta * jnp.asarray([[1], [ROUGH]], theta.dtype), nu, w
