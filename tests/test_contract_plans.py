@@ -9,6 +9,7 @@ from games import asymmetric_game, random_table
 from test_contract import every_estimator, game_of
 
 import jaxshap
+from jaxshap.estimation import make_plan
 from jaxshap.memory import bucket
 
 planned = jax.jit(lambda key, estimator, *sizes: estimator.plan(key, *sizes), static_argnums=(1, 2, 3))
@@ -113,3 +114,11 @@ def test_estimate_runs_inside_jit_with_nothing_traced_but_its_surroundings():
     game, key = asymmetric_game(5), jax.random.key(0)
     scaled = jax.jit(lambda scale: scale * jaxshap.estimate(key, game, budget=32).values)(2.0)
     np.testing.assert_allclose(scaled, 2 * jaxshap.shapley_values(game), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("estimator", [jaxshap.OddGP(), jaxshap.Leverage(), jaxshap.Kernel(), jaxshap.Permutation()])
+def test_thousands_of_players_can_be_planned_for(estimator):
+    plan, coalitions = make_plan(jax.random.key(0), 4096, estimator, 2 * 4096 + 400)
+    assert len(np.unique(np.packbits(coalitions, axis=1), axis=0)) == len(coalitions) >= 2 * 4095
+    assert plan.coalitions.dtype == bool
+    assert 0 < coalitions.sum(1).min() < coalitions.sum(1).max() < 4096
