@@ -1,0 +1,119 @@
+"""Shapley values of an ensemble, path by path: rows in chunks, tables within bounds, deep paths without tables."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from jaxshap.memory import bucket
+from jaxshap.trees.ensemble import MISSING, Ensemble, Structure
+from jaxshap.trees.paths import WIDTHS, Paths, merged_paths
+from jaxshap.trees.tables import ROWS_AT_ONCE, apply_tables, pairs, patterns, tables
+
+TABLE_BYTES = 2**27  # of the tables that are held at once
+Chances = Callable[[Paths], tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]]
+Deep = Callable[[Paths, Float[Array, "leaves outputs"], Int[Array, "columns rows"], int], Float[Array, "places rows"]]
+
+
+def attribute(
+    ensemble: Ensemble, rows: Any, chances_of: Callable, deep: Callable, others: Any, order: int
+) -> Float[Array, "rows *players outputs"]:
+    """Values of every row (`order` 1), or halves of interactions with the values' rest on the diagonal (`order` 2).
+
+    `chances_of(paths, others)` says how likely each pattern of the background is; `deep(...)` takes paths too long for
+    tables. `others` is what both need beside the paths: codes of a background, or nothing.
+    """
+    merged = merged_paths(ensemble.structure)
+    codes = jnp.asarray(merged.structure.encode(rows))
+    count = len(codes)
+    size = min(ROWS_AT_ONCE, bucket(count))
+    chunks = bucket(-(-count // size))
+    codes = jnp.pad(codes, ((0, chunks * size - count), (0, 0)), mode="edge").reshape(chunks, size, -1).swapaxes(1, 2)
+    structure = ensemble.structure
+    values = _centred(ensemble)
+    num_places = structure.num_outputs * structure.num_features**order
+    total = jnp.zeros((chunks, num_places, size), values.dtype)
+    for group in merged.groups:
+        width = group.column.shape[1]
+        slots = values.shape[1] * (width if order == 1 else max(1, len(pairs(width))))
+        if order == 2 and width < 2:
+            continue
+        is_deep = width not in WIDTHS
+        most = 2**12 if is_deep else max(64, TABLE_BYTES // (slots * 2**width * values.dtype.itemsize))
+        for part in _parts(group, most):
+            places = _places(part, structure, values.shape[1], order)
+            run = _deep_sum if is_deep else _table_sum
+            total = total + run(deep if is_deep else chances_of, order, num_places, part, places, values, codes, others)
+    found = total.swapaxes(1, 2).reshape(chunks * size, num_places)[:count]
+    shape = (structure.num_features,) * order
+    return jnp.moveaxis(found.reshape(count, structure.num_outputs, *shape), 1, -1)
+
+
+def with_diagonal(
+    halves: Float[Array, "rows n n outputs"], values: Float[Array, "rows n outputs"]
+) -> Float[Array, "rows n n outputs"]:
+    """Interactions as shap has them: each half off the diagonal, the rest of a feature's value on it."""
+    both = (halves + halves.swapaxes(1, 2)) / 2
+    diagonal = jnp.arange(values.shape[1])
+    return both.at[:, diagonal, diagonal].set(values - both.sum(2))
+
+
+def _table_sum_of(chances_of: Chances, order: int, num_places: int, paths: Paths, places, values, codes, others):
+    chances = chances_of(paths, others)
+    entries = tables(*chances, paths, values, order)
+    return jax.lax.map(lambda chunk: apply_tables(entries, patterns(paths, chunk), places, num_places), codes)
+
+
+def _deep_sum_of(deep: Deep, order: int, num_places: int, paths: Paths, places, values, codes, others):
+    def of_chunk(chunk):
+        return deep(paths, places, values, chunk, others, order, num_places)
+
+    return jax.lax.map(of_chunk, codes)
+
+
+_table_sum = jax.jit(_table_sum_of, static_argnums=(0, 1, 2))
+_deep_sum = jax.jit(_deep_sum_of, static_argnums=(0, 1, 2))
+
+
+def _centred(ensemble: Ensemble) -> Float[Array, "leaves outputs"]:
+    """Leaf values less their mean over the tree: the same Shapley values, and less for float32 to round."""
+    tree = ensemble.structure.tree_of_leaf
+    number = len(ensemble.structure.roots)
+    counts = jnp.asarray(np.bincount(tree, minlength=number), ensemble.values.dtype)
+    means = jax.ops.segment_sum(ensemble.values, tree, number) / counts[:, None]
+    return ensemble.values - means[tree]
+
+
+def _parts(group: Paths, most: int) -> list[Paths]:
+    """At most `most` paths each, the last padded with paths that every row meets and that give nothing."""
+    size = min(most, bucket(len(group.leaf)))
+    found = []
+    for start in range(0, len(group.leaf), size):
+        part = Paths(*(array[start : start + size] for array in group))
+        missing = size - len(part.leaf)
+        fillers = Paths(0, 0, -1, MISSING - 1, True, 1.0, 1.0, 0, -1)  # pyright: ignore[reportArgumentType]
+        found.append(Paths(*(_padded(array, missing, filler) for array, filler in zip(part, fillers, strict=True))))
+    return found
+
+
+def _padded(array: np.ndarray, missing: int, filler) -> np.ndarray:
+    return np.concatenate([array, np.full((missing, *array.shape[1:]), filler, array.dtype)])
+
+
+def _places(paths: Paths, structure: Structure, leaf_outputs: int, order: int) -> Int[np.ndarray, "paths slots"]:
+    """Where each slot of a table is added: by output, then by feature or by the two features."""
+    player, features = paths.player.astype(np.int64), structure.num_features
+    if order == 1:
+        within, size = player, features
+    else:
+        first, second = np.array(pairs(player.shape[1])).T
+        within, size = player[:, first] * features + player[:, second], features**2
+    if structure.outputs is None:
+        return (
+            (np.arange(leaf_outputs)[None, :, None] * size + within[:, None]).reshape(len(player), -1).astype(np.int32)
+        )
+    output = structure.outputs[structure.tree_of_leaf[paths.leaf]]
+    return (output[:, None] * size + within).astype(np.int32)

@@ -1,0 +1,184 @@
+"""Fitted tree ensembles of other libraries as an `Ensemble`, read from the object or its dump without importing them."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
+
+
+def is_tree_model(model: Any) -> bool:
+    """Whether `convert` reads models of this class."""
+    return _reader(model) is not None
+
+
+def convert(model: Any) -> Ensemble:
+    """The trees of a fitted scikit-learn, XGBoost or LightGBM model; their sum is its raw margin.
+
+    For scikit-learn's trees and forests the margin is the prediction itself, or the probability of each class.
+    """
+    reader = _reader(model)
+    if reader is None:
+        raise TypeError(
+            f"{type(model).__name__} is not a tree model that is known here. Known are scikit-learn's trees, forests, extra "
+            "trees, gradient boosting and histogram gradient boosting, XGBoost's gbtree and LightGBM's gbdt models."
+        )
+    return reader(model)
+
+
+def _reader(model: Any):
+    module, name = type(model).__module__.split(".")[0], type(model).__name__
+    if module == "sklearn":
+        if name.startswith("HistGradientBoosting"):
+            return _hist_boosting
+        if name.startswith("GradientBoosting"):
+            return _boosting
+        if name.startswith(("RandomForest", "ExtraTrees", "DecisionTree", "ExtraTree")):
+            return _forest
+    if module == "xgboost" and name.startswith(("XGB", "Booster")):
+        return _xgboost
+    if module == "lightgbm" and name.startswith(("LGBM", "Booster")):
+        return _lightgbm
+    return None
+
+
+def _forest(model: Any) -> Ensemble:
+    if getattr(model, "n_outputs_", 1) > 1 and hasattr(model, "classes_"):
+        raise ValueError("classifiers of several outputs are not read: explain one classifier for each output.")
+    members = model.estimators_ if hasattr(model, "estimators_") else [model]
+    trees = []
+    for member in members:
+        tree = member.tree_
+        value = tree.value[:, 0, :] if hasattr(model, "classes_") else tree.value[:, :, 0]
+        if hasattr(model, "classes_"):
+            value = value / value.sum(1, keepdims=True)
+        output = 0 if value.shape[1] == 1 else None
+        trees.append(_sklearn_tree(tree, value / len(members), output))
+    return make_ensemble(trees, np.zeros(trees[0].value.shape[1]), model.n_features_in_, input_dtype=np.float32)
+
+
+def _boosting(model: Any) -> Ensemble:
+    if model.init is not None and model.init != "zero":
+        raise ValueError(
+            "gradient boosting with an `init` estimator is not a sum of trees: leave `init` at its default."
+        )
+    base = np.asarray(model._raw_predict_init(np.zeros((1, model.n_features_in_), np.float32)), float).reshape(-1)
+    trees = [
+        _sklearn_tree(member.tree_, member.tree_.value[:, 0] * model.learning_rate, output)
+        for stage in model.estimators_
+        for output, member in enumerate(stage)
+    ]
+    link = "logit" if len(base) == 1 and hasattr(model, "classes_") else "identity"
+    return make_ensemble(trees, base, model.n_features_in_, input_dtype=np.float32, link=link)
+
+
+def _sklearn_tree(tree: Any, value, output: int | None) -> Tree:
+    missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count, bool))
+    arrays = tree.children_left, tree.children_right, tree.feature, tree.threshold
+    return Tree(*arrays, missing.astype(bool), tree.weighted_n_node_samples, value, output)
+
+
+def _hist_boosting(model: Any) -> Ensemble:
+    encoder = getattr(model, "_preprocessor", None)
+    if encoder is not None:
+        raise ValueError(
+            "histogram gradient boosting that encodes categories itself is not read: encode them as integers first, "
+            "and fit without `categorical_features`."
+        )
+    base = np.asarray(model._baseline_prediction, float).reshape(-1)
+    trees = []
+    for stage in model._predictors:
+        for output, predictor in enumerate(stage):
+            nodes = predictor.nodes
+            if nodes["is_categorical"].any():
+                raise ValueError("categorical splits of histogram gradient boosting are not read: fit without them.")
+            leaf = nodes["is_leaf"].astype(bool)
+            sides = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
+            trees.append(
+                Tree(
+                    *sides, nodes["feature_idx"].astype(np.int64), nodes["num_threshold"].astype(float),
+                    nodes["missing_go_to_left"].astype(bool), nodes["count"].astype(float), nodes["value"][:, None], output,
+                )
+            )  # fmt: skip
+    return make_ensemble(trees, base, model.n_features_in_)
+
+
+def _xgboost(model: Any) -> Ensemble:
+    booster = model.get_booster() if hasattr(model, "get_booster") else model
+    learner = json.loads(booster.save_raw("json").decode())["learner"]
+    if (name := learner["gradient_booster"]["name"]) != "gbtree":
+        raise ValueError(f"XGBoost's booster {name!r} is not read: use booster='gbtree'.")
+    parameters, objective = learner["learner_model_param"], learner["objective"]["name"]
+    outputs = max(1, int(parameters["num_class"]), int(parameters.get("num_target", 1)))
+    base = np.atleast_1d(np.asarray(json.loads(parameters["base_score"]), float))
+    link = "identity"
+    if objective.startswith("binary:") or objective == "reg:logistic":
+        base, link = np.log(base / (1 - base)), "logit"
+    elif objective in ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"):
+        base, link = np.log(base), "log"
+    content = learner["gradient_booster"]["model"]
+    trees = [_xgboost_tree(tree, output) for tree, output in zip(content["trees"], content["tree_info"], strict=True)]
+    return make_ensemble(
+        trees, np.broadcast_to(base, outputs).copy(), int(parameters["num_feature"]), input_dtype=np.float32, link=link
+    )
+
+
+def _xgboost_tree(tree: dict, output: int) -> Tree:
+    if int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
+        raise ValueError("XGBoost's vector leaves are not read: use multi_strategy='one_output_per_tree'.")
+    left = np.asarray(tree["left_children"])
+    conditions = np.asarray(tree["split_conditions"], np.float32)
+    below = np.nextafter(conditions, np.float32(-np.inf)).astype(np.float64)  # x < t, for float32 x
+    categories = {}
+    segments = zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"], strict=True)
+    missing_left = np.asarray(tree["default_left"], bool)
+    left, right = left.copy(), np.asarray(tree["right_children"]).copy()
+    for node, start, size in segments:  # those listed go right: turn the node round
+        categories[node] = frozenset(tree["categories"][start : start + size])
+        left[node], right[node] = right[node], left[node]
+        missing_left[node] = not missing_left[node]
+    value = np.where(left < 0, conditions, 0)[:, None].astype(float)
+    feature, cover = np.asarray(tree["split_indices"]), np.asarray(tree["sum_hessian"], np.float64)
+    return Tree(left, right, feature, below, missing_left, cover, value, int(output), categories)
+
+
+def _lightgbm(model: Any) -> Ensemble:
+    booster = model.booster_ if hasattr(model, "booster_") else model
+    dump = booster.dump_model()
+    if dump.get("average_output"):
+        raise ValueError("LightGBM's boosting_type='rf' is not read: use 'gbdt'.")
+    outputs = dump["num_tree_per_iteration"]
+    trees = [_lightgbm_tree(tree, number % outputs) for number, tree in enumerate(dump["tree_info"])]
+    link = "logit" if dump.get("objective", "").startswith("binary") else "identity"
+    return make_ensemble(trees, np.zeros(outputs), dump["max_feature_idx"] + 1, link=link)
+
+
+def _lightgbm_tree(tree: dict, output: int) -> Tree:
+    rows: list[Any] = []
+    categories = {}
+    waiting = [(tree["tree_structure"], None, 0)]
+    while waiting:
+        node, parent, side = waiting.pop()
+        number = len(rows)
+        if parent is not None:
+            rows[parent][side] = number
+        if "leaf_value" in node:
+            rows.append([-1, -1, 0, 0.0, False, float(node.get("leaf_count", 1)), node["leaf_value"]])
+            continue
+        threshold, missing_left = _lightgbm_split(node)
+        if node["decision_type"] == "==":
+            categories[number] = frozenset(int(part) for part in str(node["threshold"]).split("||"))
+        rows.append([0, 0, node["split_feature"], threshold, missing_left, float(node["internal_count"]), 0.0])
+        waiting += [(node["left_child"], number, 0), (node["right_child"], number, 1)]
+    left, right, feature, threshold, missing_left, cover, value = map(np.asarray, zip(*rows, strict=True))
+    return Tree(left, right, feature, threshold, missing_left.astype(bool), cover, value[:, None], output, categories)
+
+
+def _lightgbm_split(node: dict) -> tuple[float, bool]:
+    if node["decision_type"] == "==":
+        return 0.0, False  # what is missing is in no category
+    if node["missing_type"] == "Zero":
+        raise ValueError("LightGBM's zero_as_missing=True is not read: fit with the default.")
+    threshold = float(node["threshold"])
+    return threshold, bool(node["default_left"]) if node["missing_type"] == "NaN" else threshold >= 0

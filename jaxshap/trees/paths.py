@@ -1,0 +1,185 @@
+"""Paths to leaves, merged into one condition a feature: what both kinds of Shapley values are read from.
+
+A leaf is reached when each of the k features on its path meets its condition. Which of them a row meets is a pattern of
+k bits; two sibling leaves that part on a feature new to the path share a pattern but for its last bit.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from jaxshap.trees.ensemble import MISSING, Category, Structure
+
+WIDTHS = (2, 4, 6, 8, 10)  # to which numbers of features are padded; each is compiled once
+
+
+class Paths(NamedTuple):
+    """Leaves, or pairs of siblings, with k features each: bit j is 1 where lo < code ≤ hi of its column.
+
+    `rates` are the shares of training rows that meet each condition given the ones above; padding is met by all.
+    """
+
+    column: Int[np.ndarray, "paths k"]
+    player: Int[np.ndarray, "paths k"]
+    low: Int[np.ndarray, "paths k"]
+    high: Int[np.ndarray, "paths k"]
+    missing: Bool[np.ndarray, "paths k"]
+    rates: Float[np.ndarray, "paths k"]
+    sibling_rate: Float[np.ndarray, "paths"]
+    leaf: Int[np.ndarray, "paths"]
+    sibling: Int[np.ndarray, "paths"]  # the leaf reached when the last bit is 0 instead; −1 for none
+
+
+class Merged(NamedTuple):
+    """Paths by number of features, and the structure with the columns of merged categories appended."""
+
+    groups: tuple[Paths, ...]
+    structure: Structure
+
+
+@functools.lru_cache(maxsize=32)
+def merged_paths(structure: Structure) -> Merged:
+    """All paths, level by level for all trees at once."""
+    depth = max(structure.depth, 1)
+    nodes = structure.roots.astype(np.int64)
+    state = _Frontier(
+        *(np.full((len(nodes), depth), start) for start in (-1, 0, -1, MISSING - 1)),
+        np.ones((len(nodes), depth), bool),
+        np.ones((len(nodes), depth)),
+        np.zeros(len(nodes), int),
+    )
+    sets = _Sets(structure)
+    found: dict[int, list[Paths]] = {}
+    while len(nodes):
+        at_leaf = structure.leaf[nodes] >= 0
+        _collect(found, state.take(at_leaf), structure.leaf[nodes[at_leaf]], None, None)
+        nodes, state = nodes[~at_leaf], state.take(~at_leaf)
+        left, right, is_new = state.split(nodes, structure, sets)
+        first, second = structure.left[nodes], structure.right[nodes]
+        siblings = is_new & (structure.leaf[first] >= 0) & (structure.leaf[second] >= 0)
+        rate = structure.cover[second] / np.maximum(structure.cover[nodes], 1e-300)
+        _collect(
+            found,
+            left.take(siblings),
+            structure.leaf[first[siblings]],
+            structure.leaf[second[siblings]],
+            rate[siblings],
+        )
+        nodes = np.concatenate([first[~siblings], second[~siblings]]).astype(np.int64)
+        state = left.take(~siblings).join(right.take(~siblings))
+    groups = tuple(
+        Paths(*(np.concatenate(parts) for parts in zip(*found[width], strict=True))) for width in sorted(found)
+    )
+    return Merged(groups, sets.extended())
+
+
+class _Frontier(NamedTuple):
+    """Conditions so far on the way to each node of a level; slots beyond `count` are free."""
+
+    player: Int[np.ndarray, "nodes depth"]
+    column: Int[np.ndarray, "nodes depth"]
+    low: Int[np.ndarray, "nodes depth"]
+    high: Int[np.ndarray, "nodes depth"]
+    missing: Bool[np.ndarray, "nodes depth"]
+    rates: Float[np.ndarray, "nodes depth"]
+    count: Int[np.ndarray, "nodes"]
+
+    def take(self, which: Bool[np.ndarray, "nodes"]) -> "_Frontier":
+        return _Frontier(*(part[which] for part in self))
+
+    def join(self, other: "_Frontier") -> "_Frontier":
+        return _Frontier(*(np.concatenate(parts) for parts in zip(self, other, strict=True)))
+
+    def split(
+        self, nodes: Int[np.ndarray, "nodes"], structure: Structure, sets: "_Sets"
+    ) -> tuple["_Frontier", "_Frontier", Bool[np.ndarray, "nodes"]]:
+        """The conditions on the way to both children, and whether the feature was new."""
+        column, at = structure.column[nodes], structure.bin[nodes]
+        player = sets.player_of(column)
+        matches = self.player == player[:, None]
+        is_new = ~matches.any(1)
+        slot = np.where(is_new, self.count, matches.argmax(1))
+        every = np.arange(len(nodes))
+        sides = []
+        for goes_left in (True, False):
+            child = structure.left[nodes] if goes_left else structure.right[nodes]
+            side = _Frontier(*(part.copy() for part in self))
+            side.player[every, slot] = player
+            side.rates[every, slot] *= structure.cover[child] / np.maximum(structure.cover[nodes], 1e-300)
+            side.missing[every, slot] &= structure.missing_left[nodes] == goes_left
+            if goes_left:
+                side.high[every, slot] = np.minimum(side.high[every, slot], at)
+            else:
+                side.low[every, slot] = np.maximum(side.low[every, slot], at)
+            for node in np.flatnonzero(~is_new & (column >= structure.num_features)):
+                sets.merge(self, side, node, slot[node], column[node], goes_left)
+            plain = is_new | (column < structure.num_features)
+            side.column[every[plain], slot[plain]] = column[plain]
+            side.count[:] += is_new
+            sides.append(side)
+        return sides[0], sides[1], is_new
+
+
+class _Sets:
+    """Columns for sets of categories: those of splits, and those that several splits on one feature leave."""
+
+    def __init__(self, structure: Structure):
+        self.structure = structure
+        self.known = {category: number for number, category in enumerate(structure.categories)}
+
+    def player_of(self, column: Int[np.ndarray, "nodes"]) -> Int[np.ndarray, "nodes"]:
+        features = [category.feature for category in self.known]
+        return np.concatenate([np.arange(self.structure.num_features), np.array(features, int)])[column]
+
+    def merge(self, before: _Frontier, after: _Frontier, node: int, slot: int, column: int, goes_left: bool) -> None:
+        """What is left of the slot's set after one more split: a set, or everything but a set."""
+        names = list(self.known)
+        old, new = (names[number - self.structure.num_features] for number in (before.column[node, slot], column))
+        was_inside = before.high[node, slot] == 0
+        if was_inside and goes_left:
+            left, missing, inside = old.inside & new.inside, old.missing_inside and new.missing_inside, True
+        elif was_inside:
+            left, missing, inside = old.inside - new.inside, old.missing_inside and not new.missing_inside, True
+        elif goes_left:
+            left, missing, inside = new.inside - old.inside, new.missing_inside and not old.missing_inside, True
+        else:
+            left, missing, inside = old.inside | new.inside, old.missing_inside or new.missing_inside, False
+        number = self.known.setdefault(Category(old.feature, left, missing), len(self.known))
+        after.column[node, slot] = self.structure.num_features + number
+        after.low[node, slot], after.high[node, slot] = (-1, 0) if inside else (0, MISSING - 1)
+
+    def extended(self) -> Structure:
+        return dataclasses.replace(self.structure, categories=tuple(self.known))
+
+
+def _collect(found: dict[int, list[Paths]], state: _Frontier, leaf, sibling, sibling_rate) -> None:
+    """Add finished paths to those of their width; padding stands in front, so that the last bit stays the last."""
+    if sibling is None:
+        sibling, sibling_rate = np.full(len(leaf), -1), np.ones(len(leaf))
+    for count in np.unique(state.count):
+        here = state.count == count
+        if count == 0:  # a tree of one leaf moves nothing
+            continue
+        width = next((width for width in WIDTHS if width >= count), int(count))
+        fillers = {"player": 0, "column": 0, "low": -1, "high": MISSING - 1, "missing": True, "rates": 1.0}
+
+        def padded(name, here=here, count=count, width=width, fillers=fillers):
+            used = getattr(state, name)[here][:, :count]
+            return np.pad(used, ((0, 0), (width - count, 0)), constant_values=fillers[name])
+
+        found.setdefault(width, []).append(
+            Paths(
+                column=padded("column").astype(np.int32),
+                player=padded("player").astype(np.int32),
+                low=padded("low").astype(np.int32),
+                high=padded("high").astype(np.int32),
+                missing=padded("missing"),
+                rates=padded("rates"),
+                sibling_rate=sibling_rate[here],
+                leaf=leaf[here].astype(np.int32),
+                sibling=sibling[here].astype(np.int32),
+            )
+        )

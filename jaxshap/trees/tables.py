@@ -1,0 +1,155 @@
+"""A table for each path: what each of its features gets, by which of its conditions a row meets."""
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from jaxshap.trees.ensemble import MISSING
+from jaxshap.trees.paths import Paths
+
+MOST_DENSE = 8  # features for which a table is one product with a constant matrix
+ROWS_AT_ONCE, PATHS_AT_ONCE = 1024, 64  # sums of a few paths are summed in turn: float32 keeps two digits more
+
+
+@functools.cache
+def shares(width: int) -> Float[np.ndarray, "k patterns patterns"]:
+    """What feature j gets of a leaf of value 1, for the pattern of a row and of a background row.
+
+    With s features that only the row meets and t that only the background row meets, and none that neither does:
+    (s−1)! t!/(s+t)! for each of the former, −s! (t−1)!/(s+t)! for each of the latter.
+    """
+    row, other, only_row, only_other, all_met = _patterns(width)
+    factorial = np.array([math.factorial(number) for number in range(width + 1)], float)
+    gain = factorial[np.maximum(only_row - 1, 0)] * factorial[only_other] / factorial[only_row + only_other]
+    loss = factorial[only_row] * factorial[np.maximum(only_other - 1, 0)] / factorial[only_row + only_other]
+    bits = [(row >> j) % 2 - (other >> j) % 2 for j in range(width)]
+    return np.stack([np.where(bit > 0, gain, np.where(bit < 0, -loss, 0)) * all_met for bit in bits])
+
+
+@functools.cache
+def pair_shares(width: int) -> Float[np.ndarray, "pairs patterns patterns"]:
+    """The same for the interaction of features i > j: ± s! t!/(s+t+1)!, the two themselves not counted."""
+    row, other, only_row, only_other, all_met = _patterns(width)
+    factorial = np.array([math.factorial(number) for number in range(width + 2)], float)
+    found = []
+    for i, j in pairs(width):
+        first, second = ((row >> bit) % 2 - (other >> bit) % 2 for bit in (i, j))
+        s = np.maximum(only_row - (first > 0) - (second > 0), 0)
+        t = np.maximum(only_other - (first < 0) - (second < 0), 0)
+        found.append(first * second * all_met * factorial[s] * factorial[t] / factorial[s + t + 1])
+    return np.stack(found)
+
+
+def pairs(width: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(width) for j in range(i)]
+
+
+def product_patterns(rates: Float[Array, "paths k"]) -> Float[Array, "paths patterns"]:
+    """How likely each pattern is when each condition is met by chance, independently."""
+    chances = jnp.ones((len(rates), 1), rates.dtype)
+    for j in range(rates.shape[1] - 1, -1, -1):
+        both = jnp.stack([1 - rates[:, j], rates[:, j]], axis=-1)
+        chances = (chances[:, :, None] * both[:, None]).reshape(len(rates), -1)
+    return chances
+
+
+def tables(
+    chances: Float[Array, "paths patterns"], sibling_chances: Float[Array, "paths patterns"], paths: Paths,
+    values: Float[Array, "leaves outputs"], order: int = 1,
+) -> Float[Array, "paths slots patterns"]:  # fmt: skip
+    """What each feature (or pair, `order` 2) gets of both leaves, for each pattern of a row and chances of patterns
+    of the background; slots are outputs times features.
+    """
+    width = paths.column.shape[1]
+    first, second = (_weighted(part, width, order) for part in (chances, sibling_chances))
+    second = second.reshape(*second.shape[:2], 2, -1)[:, :, ::-1].reshape(second.shape)  # its last condition is turned
+    own = values[paths.leaf]
+    sibling = jnp.where(jnp.asarray(paths.sibling < 0)[:, None], 0, values[paths.sibling])
+    both = own[:, :, None, None] * first[:, None] + sibling[:, :, None, None] * second[:, None]
+    return both.reshape(len(own), -1, both.shape[-1])
+
+
+def _weighted(chances: Float[Array, "paths patterns"], width: int, order: int) -> Float[Array, "paths k patterns"]:
+    if order == 2 or width <= MOST_DENSE:
+        weights = jnp.asarray((shares if order == 1 else pair_shares)(width), chances.dtype)
+        return jnp.einsum("pb,kab->pka", chances, weights, precision="highest")
+    few = jax.lax.map(lambda one: _integrated(one, width), chances, batch_size=16)
+    return few
+
+
+def _integrated(chances: Float[Array, "patterns"], width: int) -> Float[Array, "k patterns"]:
+    """The same as a product with `shares`, by Gauss–Legendre over the chance q of taking the row's side.
+
+    At each q all bits are mixed by [[0, 1−q], [q, 1]]; undoing this for bit j shows what j adds.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(-(-width // 2))
+    q, weight = (jnp.asarray(part, chances.dtype)[:, None] for part in ((nodes + 1) / 2, weights / 2))
+    mixed = jnp.broadcast_to(chances, (len(q), len(chances)))
+
+    def mix(_, mixed):  # the lowest bit, which then becomes the highest
+        halves = mixed.reshape(len(q), -1, 2)
+        off, on = halves[..., 0], halves[..., 1]
+        return jnp.concatenate([(1 - q) * on, q * off + on], axis=-1)
+
+    def show(mixed, _):
+        halves = mixed.reshape(len(q), -1, 2)
+        off, on = halves[..., 0], halves[..., 1]
+        without = (-weight / (1 - q) * off).sum(0)
+        within = (weight / q * (on - off / (1 - q))).sum(0)
+        return jnp.concatenate([off, on], axis=-1), jnp.stack([without, within], axis=-1).reshape(-1)
+
+    _, turned = jax.lax.scan(show, jax.lax.fori_loop(0, width, mix, mixed), length=width)
+    back = [turned[j].reshape(2**j, -1).T.reshape(-1) for j in range(width)]
+    return jnp.stack(back)
+
+
+def patterns(paths: Paths, codes: Int[Array, "columns rows"]) -> Int[Array, "paths rows"]:
+    """Which conditions each row meets, one bit a feature."""
+    width = paths.column.shape[1]
+    dtype = jnp.uint8 if width <= 8 else jnp.uint16 if width <= 16 else jnp.uint32
+    powers = 2 ** jnp.arange(width, dtype=jnp.uint32)[:, None]
+
+    def of_path(_, path):
+        column, low, high, missing = path
+        code = codes[column]
+        met = ((code > low[:, None]) & (code <= high[:, None])) | ((code == MISSING) & missing[:, None])
+        return None, jnp.where(met, powers, 0).sum(0).astype(dtype)
+
+    parts = (jnp.asarray(part) for part in (paths.column, paths.low, paths.high, paths.missing))
+    return jax.lax.scan(of_path, None, tuple(parts))[1]
+
+
+def apply_tables(
+    entries: Float[Array, "paths slots patterns"], found: Int[Array, "paths rows"], places: Int[Array, "paths slots"],
+    num_places: int,
+) -> Float[Array, "places rows"]:  # fmt: skip
+    """The sum over paths of their tables' entries at the rows' patterns, each slot added to its place."""
+    num_paths, rows = found.shape
+    blocks = -(-num_paths // PATHS_AT_ONCE)
+    missing = blocks * PATHS_AT_ONCE - num_paths
+
+    def blocked(part):
+        padded = jnp.pad(part, ((0, missing),) + ((0, 0),) * (part.ndim - 1))
+        return padded.reshape(blocks, PATHS_AT_ONCE, *part.shape[1:])
+
+    start = jnp.zeros((num_places, rows), entries.dtype)
+
+    def of_path(total, path):
+        table, pattern, place = path
+        return total.at[place].add(table.at[:, pattern].get(mode="promise_in_bounds"), mode="promise_in_bounds"), None
+
+    def of_block(total, block):
+        return total + jax.lax.scan(of_path, start, block)[0], None
+
+    return jax.lax.scan(of_block, start, tuple(map(blocked, (entries, found, places))))[0]
+
+
+def _patterns(width: int):
+    """Patterns of a row and of a background row against each other: what only one of them meets, and whether all are."""
+    ones = np.array([number.bit_count() for number in range(2**width)])
+    row, other = np.arange(2**width)[:, None], np.arange(2**width)[None, :]
+    return row, other, ones[row & ~other], ones[other & ~row], (row | other) == 2**width - 1
