@@ -14,15 +14,18 @@ from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
 from jaxshap.explanation import Explanation
 from jaxshap.game import Game, Host, grouped
-from jaxshap.inputs import Groups, read_background, read_groups, read_model, read_table
+from jaxshap.inputs import Groups, Table, read_background, read_groups, read_model, read_table
 from jaxshap.memory import bucket
+from jaxshap.trees.convert import convert, is_tree_model
+from jaxshap.trees.interventional import interventional
+from jaxshap.trees.path_dependent import base_margin, path_dependent
 from jaxshap.values.marginal import marginal
 
 
 def explain(
     model: Any,
     X: Any,
-    background: Any,
+    background: Any = None,
     *,
     estimator: Estimator | None = None,
     budget: int | None = None,
@@ -46,12 +49,25 @@ def explain(
     that returns a Game. `checkpoint` is a file that keeps every worth as it comes: the same call with the same file
     goes on where the last one ended, however it ended. `mesh` shares the work out over the devices of a
     `jax.sharding.Mesh`, on one host or many.
+
+    A fitted tree ensemble (scikit-learn, XGBoost, LightGBM) is explained exactly, without evaluations, unless an
+    `estimator` or `groups` are given: its raw margin, with the background, or path-dependent where there is none.
     """
     if tol is not None and not tol > 0:
         raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
     table = read_table(X, "X", feature_names)
     if (columns := getattr(model, "feature_names_in_", None)) is not None and table.named:
         table = read_table(X, "X", list(map(str, columns)))
+    if estimator is None and groups is None and value is marginal and is_tree_model(model):
+        if checkpoint is not None or mesh is not None:
+            raise ValueError("exact values of trees need no checkpoint= or mesh=: leave them away, or pass estimator=.")
+        references = None if background is None else read_background(background, table)
+        return _of_trees(model, table, references, output_names)
+    if background is None:
+        raise ValueError(
+            "pass background=, the rows that absent features come from: without it only a fitted tree ensemble "
+            "can be explained, with no estimator=, groups= or value=."
+        )
     references = read_background(background, table)
     players = read_groups(groups, table.names)
     predict, classes = read_model(model, np.asarray(table.array), table.names, table.named)
@@ -110,6 +126,35 @@ def explain(
         stages = stages[1:]
         estimate, worths = spend(stages[0], worths)
     return report(estimate, len(worths))
+
+
+def _of_trees(model: Any, table: Table, references: Any, output_names: Sequence[str] | None) -> Explanation:
+    """Exact values of the raw margin: interventional with references, path-dependent without."""
+    ensemble = convert(model)
+    rows = np.asarray(table.array)
+    if references is None:
+        values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
+    else:
+        values, base = interventional(ensemble, rows, references), ensemble.predict(references).mean(0)
+        name = "interventional"
+    values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
+    if values.shape[2] == 1:
+        values, base = values[..., 0], base[:, 0]
+    elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
+        output_names = tuple(map(str, classes))
+    if output_names is not None and values.shape[2:] != (len(output_names),):
+        raise ValueError(f"there are {len(output_names)} output_names for outputs of shape {values.shape[2:]}.")
+    return Explanation(
+        values=values,
+        std_error=np.zeros_like(values),
+        base_values=base,
+        data=rows,
+        feature_names=table.names,
+        output_names=None if output_names is None else tuple(map(str, output_names)),
+        num_evaluations=0,
+        value_function=name if ensemble.structure.link == "identity" else f"{name} ({ensemble.structure.link} margin)",
+        estimator="trees",
+    )
 
 
 def _stages(budget: int, num_players: int, tol: float | None) -> list[int]:

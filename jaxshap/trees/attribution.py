@@ -14,12 +14,12 @@ from jaxshap.trees.paths import WIDTHS, Paths, merged_paths
 from jaxshap.trees.tables import ROWS_AT_ONCE, apply_tables, pairs, patterns, tables
 
 TABLE_BYTES = 2**27  # of the tables that are held at once
-Chances = Callable[[Paths], tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]]
-Deep = Callable[[Paths, Float[Array, "leaves outputs"], Int[Array, "columns rows"], int], Float[Array, "places rows"]]
+Chances = Callable[[Paths, Any], tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]]
+Deep = Callable[..., Float[Array, "places rows"]]
 
 
 def attribute(
-    ensemble: Ensemble, rows: Any, chances_of: Callable, deep: Callable, others: Any, order: int
+    ensemble: Ensemble, rows: Any, chances_of: Chances, deep: Deep, others: Any, order: int
 ) -> Float[Array, "rows *players outputs"]:
     """Values of every row (`order` 1), or halves of interactions with the values' rest on the diagonal (`order` 2).
 
@@ -39,8 +39,6 @@ def attribute(
     for group in merged.groups:
         width = group.column.shape[1]
         slots = values.shape[1] * (width if order == 1 else max(1, len(pairs(width))))
-        if order == 2 and width < 2:
-            continue
         is_deep = width not in WIDTHS
         most = 2**12 if is_deep else max(64, TABLE_BYTES // (slots * 2**width * values.dtype.itemsize))
         for part in _parts(group, most):

@@ -1,4 +1,4 @@
-"""Fitted tree ensembles of other libraries as an `Ensemble`, read from the object or its dump without importing them."""
+"""Fitted tree ensembles of other libraries as an `Ensemble`, read from the object or its dump, nothing imported."""
 
 import json
 from typing import Any
@@ -21,8 +21,8 @@ def convert(model: Any) -> Ensemble:
     reader = _reader(model)
     if reader is None:
         raise TypeError(
-            f"{type(model).__name__} is not a tree model that is known here. Known are scikit-learn's trees, forests, extra "
-            "trees, gradient boosting and histogram gradient boosting, XGBoost's gbtree and LightGBM's gbdt models."
+            f"{type(model).__name__} is not a tree model that is known here. Known are scikit-learn's trees, forests, "
+            "extra trees, gradient boosting and histogram gradient boosting, XGBoost's gbtree and LightGBM's gbdt."
         )
     return reader(model)
 
@@ -80,28 +80,55 @@ def _sklearn_tree(tree: Any, value, output: int | None) -> Tree:
 
 
 def _hist_boosting(model: Any) -> Ensemble:
-    encoder = getattr(model, "_preprocessor", None)
-    if encoder is not None:
-        raise ValueError(
-            "histogram gradient boosting that encodes categories itself is not read: encode them as integers first, "
-            "and fit without `categorical_features`."
-        )
     base = np.asarray(model._baseline_prediction, float).reshape(-1)
-    trees = []
-    for stage in model._predictors:
-        for output, predictor in enumerate(stage):
-            nodes = predictor.nodes
-            if nodes["is_categorical"].any():
-                raise ValueError("categorical splits of histogram gradient boosting are not read: fit without them.")
-            leaf = nodes["is_leaf"].astype(bool)
-            sides = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
-            trees.append(
-                Tree(
-                    *sides, nodes["feature_idx"].astype(np.int64), nodes["num_threshold"].astype(float),
-                    nodes["missing_go_to_left"].astype(bool), nodes["count"].astype(float), nodes["value"][:, None], output,
-                )
-            )  # fmt: skip
-    return make_ensemble(trees, base, model.n_features_in_)
+    columns, known = _hist_columns(model)
+    trees = [
+        _hist_tree(predictor, output, columns, known)
+        for stage in model._predictors
+        for output, predictor in enumerate(stage)
+    ]
+    link = "logit" if len(base) == 1 and hasattr(model, "classes_") else "identity"
+    return make_ensemble(trees, base, model.n_features_in_, link=link)
+
+
+def _hist_columns(model: Any) -> tuple[np.ndarray, dict[int, list[int]]]:
+    """The feature behind each column the trees see, and the categories behind the codes of a categorical one."""
+    features = np.arange(model.n_features_in_)
+    if getattr(model, "_preprocessor", None) is None:
+        return features, {}
+    categorical = np.flatnonzero(model.is_categorical_)
+    columns = np.concatenate([categorical, np.flatnonzero(~model.is_categorical_)])  # it moves them to the front
+    encoder = model._preprocessor.named_transformers_["encoder"]
+    known = {}
+    for column, categories in enumerate(encoder.categories_):
+        present = [category for category in categories if not (isinstance(category, float) and np.isnan(category))]
+        if not all(
+            isinstance(category, (int, float, np.number)) and float(category).is_integer() for category in present
+        ):
+            raise ValueError(
+                "categories of histogram gradient boosting must be integers here: encode them so before fitting."
+            )
+        known[column] = [int(category) for category in present]
+    return columns, known
+
+
+def _hist_tree(predictor: Any, output: int, columns: np.ndarray, known: dict[int, list[int]]) -> Tree:
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    left, right = (np.where(leaf, -1, nodes[side].astype(np.int64)) for side in ("left", "right"))
+    column, threshold = nodes["feature_idx"].astype(np.int64), nodes["num_threshold"].astype(float)
+    missing_left, cover = nodes["missing_go_to_left"].astype(bool), nodes["count"].astype(float)
+    categories = {}
+    for node in np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf):
+        words = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
+        all_of_them = known[int(column[node])]
+        inside = {category for code, category in enumerate(all_of_them) if words[code // 32] >> (code % 32) & 1}
+        if missing_left[node]:  # an unknown category goes with what is missing: name those on the other side
+            left[node], right[node] = right[node], left[node]
+            inside, missing_left[node] = set(all_of_them) - inside, False
+        categories[int(node)] = frozenset(inside)
+    value = nodes["value"][:, None]
+    return Tree(left, right, columns[column], threshold, missing_left, cover, value, output, categories)
 
 
 def _xgboost(model: Any) -> Ensemble:

@@ -2,11 +2,12 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 MISSING = 2**31 - 1  # the code of a missing value: above every bin
@@ -62,7 +63,7 @@ class Structure:
 
     def encode(self, rows) -> Int[Array | np.ndarray, "rows columns"]:
         """Codes of rows: exactly on the host, or in JAX for arrays that are being traced."""
-        if isinstance(rows, jax.core.Tracer):
+        if isinstance(rows, Tracer):
             return self._encode_traced(rows)
         table = np.asarray(rows)
         if table.ndim != 2 or table.shape[1] != self.num_features:
@@ -139,7 +140,7 @@ def make_ensemble(
     base: Float[np.ndarray, "outputs"],
     num_features: int,
     *,
-    input_dtype=np.float64,
+    input_dtype: Any = np.float64,
     link: str = "identity",
 ) -> Ensemble:
     """From trees as libraries store them, thresholds in float64."""

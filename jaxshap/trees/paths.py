@@ -13,7 +13,8 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.trees.ensemble import MISSING, Category, Structure
 
-WIDTHS = (2, 4, 6, 8, 10)  # to which numbers of features are padded; each is compiled once
+WIDTHS = (4, 6, 8, 10)  # numbers of features with a table: others are padded to these, since each is compiled once
+DEEP_STEP, MOST_FEATURES = 4, 32  # beyond, padded to multiples of this, up to the bits of a pattern
 
 
 class Paths(NamedTuple):
@@ -45,12 +46,9 @@ def merged_paths(structure: Structure) -> Merged:
     """All paths, level by level for all trees at once."""
     depth = max(structure.depth, 1)
     nodes = structure.roots.astype(np.int64)
-    state = _Frontier(
-        *(np.full((len(nodes), depth), start) for start in (-1, 0, -1, MISSING - 1)),
-        np.ones((len(nodes), depth), bool),
-        np.ones((len(nodes), depth)),
-        np.zeros(len(nodes), int),
-    )
+    shape = len(nodes), depth
+    player, column, low, high = (np.full(shape, start) for start in (-1, 0, -1, MISSING - 1))
+    state = _Frontier(player, column, low, high, np.ones(shape, bool), np.ones(shape), np.zeros(len(nodes), int))
     sets = _Sets(structure)
     found: dict[int, list[Paths]] = {}
     while len(nodes):
@@ -77,7 +75,7 @@ def merged_paths(structure: Structure) -> Merged:
 
 
 class _Frontier(NamedTuple):
-    """Conditions so far on the way to each node of a level; slots beyond `count` are free."""
+    """Conditions so far on the way to each node of a level; slots beyond `used` are free."""
 
     player: Int[np.ndarray, "nodes depth"]
     column: Int[np.ndarray, "nodes depth"]
@@ -85,7 +83,7 @@ class _Frontier(NamedTuple):
     high: Int[np.ndarray, "nodes depth"]
     missing: Bool[np.ndarray, "nodes depth"]
     rates: Float[np.ndarray, "nodes depth"]
-    count: Int[np.ndarray, "nodes"]
+    used: Int[np.ndarray, "nodes"]
 
     def take(self, which: Bool[np.ndarray, "nodes"]) -> "_Frontier":
         return _Frontier(*(part[which] for part in self))
@@ -101,7 +99,7 @@ class _Frontier(NamedTuple):
         player = sets.player_of(column)
         matches = self.player == player[:, None]
         is_new = ~matches.any(1)
-        slot = np.where(is_new, self.count, matches.argmax(1))
+        slot = np.where(is_new, self.used, matches.argmax(1))
         every = np.arange(len(nodes))
         sides = []
         for goes_left in (True, False):
@@ -115,10 +113,10 @@ class _Frontier(NamedTuple):
             else:
                 side.low[every, slot] = np.maximum(side.low[every, slot], at)
             for node in np.flatnonzero(~is_new & (column >= structure.num_features)):
-                sets.merge(self, side, node, slot[node], column[node], goes_left)
+                sets.merge(self, side, int(node), slot[node], column[node], goes_left)
             plain = is_new | (column < structure.num_features)
             side.column[every[plain], slot[plain]] = column[plain]
-            side.count[:] += is_new
+            side.used[:] += is_new
             sides.append(side)
         return sides[0], sides[1], is_new
 
@@ -159,25 +157,24 @@ def _collect(found: dict[int, list[Paths]], state: _Frontier, leaf, sibling, sib
     """Add finished paths to those of their width; padding stands in front, so that the last bit stays the last."""
     if sibling is None:
         sibling, sibling_rate = np.full(len(leaf), -1), np.ones(len(leaf))
-    for count in np.unique(state.count):
-        here = state.count == count
-        if count == 0:  # a tree of one leaf moves nothing
-            continue
-        width = next((width for width in WIDTHS if width >= count), int(count))
-        fillers = {"player": 0, "column": 0, "low": -1, "high": MISSING - 1, "missing": True, "rates": 1.0}
+    for count in np.unique(state.used[state.used > 0]):  # a tree of one leaf moves nothing
+        here = state.used == count
+        if count > MOST_FEATURES:
+            raise ValueError(f"a path with {count} features is too long: at most {MOST_FEATURES} are read.")
+        width = next((width for width in WIDTHS if width >= count), DEEP_STEP * -(-int(count) // DEEP_STEP))
+        spare = width - int(count)
 
-        def padded(name, here=here, count=count, width=width, fillers=fillers):
-            used = getattr(state, name)[here][:, :count]
-            return np.pad(used, ((0, 0), (width - count, 0)), constant_values=fillers[name])
+        def padded(part, filler, here=here, count=count, spare=spare):
+            return np.pad(part[here][:, :count], ((0, 0), (spare, 0)), constant_values=filler)
 
         found.setdefault(width, []).append(
             Paths(
-                column=padded("column").astype(np.int32),
-                player=padded("player").astype(np.int32),
-                low=padded("low").astype(np.int32),
-                high=padded("high").astype(np.int32),
-                missing=padded("missing"),
-                rates=padded("rates"),
+                column=padded(state.column, 0).astype(np.int32),
+                player=padded(state.player, 0).astype(np.int32),
+                low=padded(state.low, -1).astype(np.int32),
+                high=padded(state.high, MISSING - 1).astype(np.int32),
+                missing=padded(state.missing, True),
+                rates=padded(state.rates, 1.0),
                 sibling_rate=sibling_rate[here],
                 leaf=leaf[here].astype(np.int32),
                 sibling=sibling[here].astype(np.int32),

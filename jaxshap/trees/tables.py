@@ -77,8 +77,7 @@ def _weighted(chances: Float[Array, "paths patterns"], width: int, order: int) -
     if order == 2 or width <= MOST_DENSE:
         weights = jnp.asarray((shares if order == 1 else pair_shares)(width), chances.dtype)
         return jnp.einsum("pb,kab->pka", chances, weights, precision="highest")
-    few = jax.lax.map(lambda one: _integrated(one, width), chances, batch_size=16)
-    return few
+    return jax.lax.map(lambda one: _integrated(one, width), chances, batch_size=16)
 
 
 def _integrated(chances: Float[Array, "patterns"], width: int) -> Float[Array, "k patterns"]:
@@ -149,7 +148,7 @@ def apply_tables(
 
 
 def _patterns(width: int):
-    """Patterns of a row and of a background row against each other: what only one of them meets, and whether all are."""
+    """Patterns of a row and of a background row: how many only one of them meets, and whether all are met."""
     ones = np.array([number.bit_count() for number in range(2**width)])
     row, other = np.arange(2**width)[:, None], np.arange(2**width)[None, :]
     return row, other, ones[row & ~other], ones[other & ~row], (row | other) == 2**width - 1
