@@ -39,6 +39,12 @@ from jaxshap.game import table as table
 from jaxshap.surrogates import BoostedTrees as BoostedTrees
 from jaxshap.surrogates import LinearSurrogate as LinearSurrogate
 from jaxshap.surrogates import PairwiseSurrogate as PairwiseSurrogate
+from jaxshap.trees.convert import read_trees as read_trees
+from jaxshap.trees.interventional import interventional as interventional
+from jaxshap.trees.interventional import interventional_interactions as interventional_interactions
+from jaxshap.trees.path_dependent import base_margin as base_margin
+from jaxshap.trees.path_dependent import path_dependent as path_dependent
+from jaxshap.trees.path_dependent import path_dependent_interactions as path_dependent_interactions
 from jaxshap.uncertainty import bayes_shap as bayes_shap
 from jaxshap.uncertainty import interval as interval
 from jaxshap.values.baseline import baseline as baseline

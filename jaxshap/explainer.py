@@ -16,7 +16,7 @@ from jaxshap.explanation import Explanation
 from jaxshap.game import Game, Host, grouped
 from jaxshap.inputs import Groups, Table, read_background, read_groups, read_model, read_table
 from jaxshap.memory import bucket
-from jaxshap.trees.convert import convert, is_tree_model
+from jaxshap.trees.convert import is_tree_model, read_trees
 from jaxshap.trees.interventional import interventional
 from jaxshap.trees.path_dependent import base_margin, path_dependent
 from jaxshap.values.marginal import marginal
@@ -130,7 +130,7 @@ def explain(
 
 def _of_trees(model: Any, table: Table, references: Any, output_names: Sequence[str] | None) -> Explanation:
     """Exact values of the raw margin: interventional with references, path-dependent without."""
-    ensemble = convert(model)
+    ensemble = read_trees(model)
     rows = np.asarray(table.array)
     if references is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"

@@ -150,7 +150,7 @@ def test_deep_paths_agree_with_the_marginal_game_and_with_brute_force(width, see
 
 
 def test_long_paths_have_the_values_of_short_ones_with_features_that_never_matter():
-    """Path-dependent values of a deep chain, by the quadrature and by a table after all but five splits are undone."""
+    """Values and interactions of a deep chain, without tables and by a table after all but five splits are undone."""
     with jax.enable_x64(True):
         rng = np.random.default_rng(4)
         deep, short = (_chain(rng=np.random.default_rng(7), width=width, real=5) for width in (11, 5))
@@ -161,6 +161,10 @@ def test_long_paths_have_the_values_of_short_ones_with_features_that_never_matte
         assert np.abs(expected).max() > 0.1
         pairs = path_dependent_interactions(make_ensemble([deep], np.zeros(1), 11), rows)
         of_short = path_dependent_interactions(make_ensemble([short], np.zeros(1), 11), rows)
+        np.testing.assert_allclose(pairs, of_short, atol=1e-10)
+        background = random_rows(rng, 5, features=11, missing=0)
+        pairs = interventional_interactions(make_ensemble([deep], np.zeros(1), 11), rows, background)
+        of_short = interventional_interactions(make_ensemble([short], np.zeros(1), 11), rows, background)
         np.testing.assert_allclose(pairs, of_short, atol=1e-10)
 
 

@@ -10,7 +10,7 @@ from sklearn import ensemble, tree
 from sklearn.linear_model import LinearRegression
 
 import jaxshap
-from jaxshap.trees.convert import convert, is_tree_model
+from jaxshap.trees.convert import is_tree_model, read_trees
 from jaxshap.trees.interventional import interventional
 from jaxshap.trees.path_dependent import path_dependent
 
@@ -126,7 +126,7 @@ def test_margins_and_values_are_those_of_the_library(name):
         return np.asarray(margin_of(model, table), float).reshape(len(table), -1)
 
     with jax.enable_x64(True):
-        found = convert(model)
+        found = read_trees(model)
         precise = 1e-10 if "XGB" not in name else 2e-6  # XGBoost sums in float32
         np.testing.assert_allclose(found.predict(rows), margin(rows), atol=precise)
         some, background = rows[:3], rows[100:112]
@@ -143,13 +143,13 @@ SHAP_READS = [name for name in MODELS if "categories" not in name and name != "G
 def test_path_dependent_values_are_those_of_shap(name):
     model, rows = MODELS[name][0]()
     expected = np.asarray(shap.TreeExplainer(model, feature_perturbation="tree_path_dependent").shap_values(rows[:20]))
-    values = np.asarray(path_dependent(convert(model), rows[:20]))
+    values = np.asarray(path_dependent(read_trees(model), rows[:20]))
     np.testing.assert_allclose(values, expected.reshape(values.shape), atol=2e-5)
 
 
 def test_a_float64_row_on_a_threshold_goes_the_library_s_way_in_float32():
     model = lightgbm.LGBMRegressor(**LGB).fit(X, Y)
-    found = convert(model)
+    found = read_trees(model)
     feature, thresholds = max(enumerate(found.structure.thresholds), key=lambda pair: len(pair[1]))
     rows = np.repeat(X[:1], 2 * len(thresholds), axis=0)
     rows[:, feature] = np.concatenate([thresholds, np.nextafter(thresholds, np.inf)])  # one float64 step beyond
@@ -158,7 +158,7 @@ def test_a_float64_row_on_a_threshold_goes_the_library_s_way_in_float32():
 
 def test_what_cannot_be_read_is_refused_by_name():
     with pytest.raises(TypeError, match="LinearRegression is not a tree model"):
-        convert(LinearRegression().fit(X, Y))
+        read_trees(LinearRegression().fit(X, Y))
     assert not is_tree_model(lambda x: x)
     refused = {
         "gblinear": lambda: xgboost.XGBRegressor(booster="gblinear", n_estimators=2).fit(X, Y),
@@ -174,14 +174,14 @@ def test_what_cannot_be_read_is_refused_by_name():
     }
     for message, fit in refused.items():
         with pytest.raises(ValueError, match=message):
-            convert(fit())
+            read_trees(fit())
 
 
 class TestExplain:
     def test_a_background_makes_it_interventional_and_none_path_dependent(self):
         model = ensemble.RandomForestRegressor(6, max_depth=5, random_state=0).fit(X, Y)
         with_background, without = jaxshap.explain(model, X[:4], X[50:60]), jaxshap.explain(model, X[:4])
-        np.testing.assert_allclose(with_background.values, interventional(convert(model), X[:4], X[50:60])[..., 0])
+        np.testing.assert_allclose(with_background.values, interventional(read_trees(model), X[:4], X[50:60])[..., 0])
         assert (with_background.value_function, without.value_function) == ("interventional", "path-dependent")
         for ex in (with_background, without):
             np.testing.assert_allclose(ex.values.sum(1) + ex.base_values, model.predict(X[:4]), atol=1e-5)

@@ -10,8 +10,8 @@ from jaxtyping import Array, Float, Int
 
 from jaxshap.memory import bucket
 from jaxshap.trees.ensemble import MISSING, Ensemble, Structure
-from jaxshap.trees.paths import WIDTHS, Paths, merged_paths
-from jaxshap.trees.tables import ROWS_AT_ONCE, apply_tables, pairs, patterns, tables
+from jaxshap.trees.paths import MOST_WITH_TABLE, Paths, merged_paths
+from jaxshap.trees.tables import MOST_DENSE, ROWS_AT_ONCE, apply_tables, pairs, patterns, tables
 
 TABLE_BYTES = 2**27  # of the tables that are held at once
 Chances = Callable[[Paths, Any], tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]]
@@ -38,8 +38,8 @@ def attribute(
     total = jnp.zeros((chunks, num_places, size), values.dtype)
     for group in merged.groups:
         width = group.column.shape[1]
-        slots = values.shape[1] * (width if order == 1 else max(1, len(pairs(width))))
-        is_deep = width not in WIDTHS
+        slots = values.shape[1] * (width if order == 1 else len(pairs(width)))
+        is_deep = width > (MOST_WITH_TABLE if order == 1 else MOST_DENSE)
         most = 2**12 if is_deep else max(64, TABLE_BYTES // (slots * 2**width * values.dtype.itemsize))
         for part in _parts(group, most):
             places = _places(part, structure, values.shape[1], order)

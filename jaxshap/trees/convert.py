@@ -9,11 +9,11 @@ from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 
 
 def is_tree_model(model: Any) -> bool:
-    """Whether `convert` reads models of this class."""
+    """Whether `read_trees` reads models of this class."""
     return _reader(model) is not None
 
 
-def convert(model: Any) -> Ensemble:
+def read_trees(model: Any) -> Ensemble:
     """The trees of a fitted scikit-learn, XGBoost or LightGBM model; their sum is its raw margin.
 
     For scikit-learn's trees and forests the margin is the prediction itself, or the probability of each class.

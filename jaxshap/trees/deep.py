@@ -1,11 +1,12 @@
-"""Paths with too many features for a table: one row and path at a time, vectorised over rows."""
+"""Paths with too many features for a table: one path at a time, vectorised over rows and background."""
 
+import functools
 import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, UInt
 
 from jaxshap.trees.paths import Paths
 from jaxshap.trees.tables import pairs, patterns
@@ -49,47 +50,66 @@ def background_sum(
     """The closed form of `tables.shares` for every row, path and background row, sums over the latter as products."""
     width, dtype = paths.column.shape[1], values.dtype
     share = (background.weights / background.weights.sum()).astype(dtype)
-    factorial = np.array([math.factorial(number) for number in range(width + 2)], float)
-    s, t = np.arange(width + 1)[:, None], np.arange(width + 1)
-    total = np.minimum(s + t, width)
-    gain = np.where(s > 0, factorial[np.maximum(s - 1, 0)] * factorial[t] / factorial[total], 0)
-    loss = np.where(t > 0, factorial[s] * factorial[np.maximum(t - 1, 0)] / factorial[total], 0)
-    gain, loss = jnp.asarray(gain, dtype), jnp.asarray(loss, dtype)
-    every = jnp.uint32(2**width - 1)
+    last = jnp.uint32(1 << (width - 1))
 
     def of_path(total, path):
-        row, other, leaf, sibling, has_sibling, place = path
-        slots = jnp.zeros((values.shape[1], place.shape[0] // values.shape[1], row.shape[0]), dtype)
-        for number, flipped in ((leaf, jnp.uint32(0)), (sibling, jnp.uint32(1 << (width - 1)))):
-            mine, its = row ^ flipped, other ^ flipped
-            gains = _by_feature(mine, its)
-            value = jnp.where(has_sibling | (flipped == 0), values[number], 0)
-            slots = slots + value[:, None, None] * gains
-        return total_at(total, place, slots), None
+        row, other, leaf, sibling, place = path
+        own = values[leaf][:, None, None] * _gains(row, other, share, width, order)
+        turned = jnp.where(sibling < 0, 0, values[sibling])[:, None, None]
+        slots = own + turned * _gains(row ^ last, other ^ last, share, width, order)
+        return total.at[place].add(slots.reshape(-1, slots.shape[-1])), None
 
-    def total_at(total, place, slots):
-        return total.at[place].add(slots.reshape(-1, slots.shape[-1]))
-
-    def _by_feature(mine, its):
-        only_mine = width - jax.lax.population_count(its).astype(jnp.int32)
-        only_its = width - jax.lax.population_count(mine).astype(jnp.int32)
-        all_met = (mine[:, None] | its) == every
-        gained = jnp.where(all_met, gain[only_mine, only_its[:, None]], 0) * share
-        lost = jnp.where(all_met, loss[only_mine, only_its[:, None]], 0) * share
-        bit = jnp.arange(width, dtype=jnp.uint32)
-        absent = (1 - ((its[:, None] >> bit) & 1)).astype(dtype)
-        missing = (1 - ((mine[:, None] >> bit) & 1)).astype(dtype)
-        return (jnp.dot(gained, absent, precision="highest") - lost.sum(1)[:, None] * missing).T
-
-    if order == 2:
-        raise NotImplementedError(
-            f"interactions with a background are for paths of at most 10 features; one here has {width}. "
-            "Take path-dependent interactions, or a shallower model."
-        )
     found, others = (patterns(paths, part).astype(jnp.uint32) for part in (codes, background.codes))
     start = jnp.zeros((num_places, codes.shape[1]), dtype)
-    has_sibling = jnp.asarray(paths.sibling >= 0)
-    return jax.lax.scan(of_path, start, (found, others, paths.leaf, paths.sibling, has_sibling, places))[0]
+    return jax.lax.scan(of_path, start, (found, others, paths.leaf, paths.sibling, places))[0]
+
+
+def _gains(
+    row: UInt[Array, "rows"],
+    other: UInt[Array, "background"],
+    share: Float[Array, "background"],
+    width: int,
+    order: int,
+) -> Float[Array, "slots rows"]:
+    """What each feature, or pair of features, gets of a leaf of value 1 on one path.
+
+    Where every condition is met by one of the two, the row alone meets those that the other does not, and the reverse.
+    """
+    dtype = share.dtype
+    s = width - jax.lax.population_count(other).astype(jnp.int32)  # only the row meets
+    t = width - jax.lax.population_count(row).astype(jnp.int32)[:, None]  # only the other meets
+    all_met = (row[:, None] | other) == jnp.uint32(2**width - 1)
+    bit = jnp.arange(width, dtype=jnp.uint32)
+    unmet_other, unmet_row = ((1 - ((part[:, None] >> bit) & 1)).astype(dtype) for part in (other, row))
+
+    def weights(less_s: int, less_t: int):
+        table = jnp.asarray(_factorials(width, less_s, less_t), dtype)
+        return jnp.where(all_met, table[s, t], 0) * share
+
+    def summed(weight, bits):
+        return jnp.dot(weight, bits, precision="highest")
+
+    if order == 1:
+        return (summed(weights(1, 0), unmet_other) - weights(0, 1).sum(1, keepdims=True) * unmet_row).T
+    i, j = np.array(pairs(width)).T
+    across = summed(weights(1, 1), unmet_other)
+    alike = summed(weights(2, 0), unmet_other[:, i] * unmet_other[:, j])
+    alike += weights(0, 2).sum(1, keepdims=True) * unmet_row[:, i] * unmet_row[:, j]
+    return (alike - across[:, i] * unmet_row[:, j] - unmet_row[:, i] * across[:, j]).T
+
+
+@functools.cache
+def _factorials(width: int, less_s: int, less_t: int) -> Float[np.ndarray, "s t"]:
+    """(s − less_s)! (t − less_t)!/(s + t − less_s − less_t + 1)! where both are there, else 0.
+
+    With one taken away it is the weight of a feature, (s−1)! t!/(s+t)!; with two, that of a pair.
+    """
+    found = np.zeros((width + 1, width + 1))
+    for s in range(less_s, width + 1):
+        for t in range(less_t, width + 1 - s):
+            a, b = s - less_s, t - less_t
+            found[s, t] = math.factorial(a) * math.factorial(b) / math.factorial(a + b + 1)
+    return found
 
 
 def _both_leaves(paths: Paths):

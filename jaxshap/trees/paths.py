@@ -13,8 +13,9 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.trees.ensemble import MISSING, Category, Structure
 
-WIDTHS = (4, 6, 8, 10)  # numbers of features with a table: others are padded to these, since each is compiled once
+WIDTHS = (4, 6, 8, 10)  # to which numbers of features are padded, since each is compiled once
 DEEP_STEP, MOST_FEATURES = 4, 32  # beyond, padded to multiples of this, up to the bits of a pattern
+MOST_WITH_TABLE = WIDTHS[-1]
 
 
 class Paths(NamedTuple):
