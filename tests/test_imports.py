@@ -24,15 +24,23 @@ LAYERS = [
     "plots",
     "__main__",
 ]
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
+WITHIN = {"trees": ["ensemble", "paths convert", "tables", "deep attribution", "path_dependent interventional"]}
+LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
+for package, parts in WITHIN.items():
+    steps = {f"{package}.{name}": step / len(parts) for step, names in enumerate(parts) for name in names.split()}
+    LEVEL |= {name: LEVEL[package] + step for name, step in steps.items()}
 PLOTTING = {"plots.py": {"matplotlib", "shap"}, "__main__.py": {"matplotlib", "sklearn"}, "explanation.py": {"shap"}}
-RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "shapiq", "torch"}
+RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch"}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
 
 
+def level_of(name):
+    """Of a dotted name below jaxshap: `estimators.exact` belongs to `estimators`, `trees.deep` has its own."""
+    return LEVEL.get(".".join(name.split(".")[:2]), LEVEL.get(name.split(".")[0], len(LAYERS)))
+
+
 def module_level(path):
-    """The first part of the name below jaxshap: `estimators/exact.py` belongs to `estimators`."""
-    return LEVEL[path.relative_to(ROOT).with_suffix("").parts[0]]
+    return level_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
 
 
 def imports(tree):
@@ -73,9 +81,7 @@ def test_own_imports_point_to_a_strictly_lower_layer(path):
     own = [name for name, node in imports(tree) if name.split(".")[0] == "jaxshap" and node not in skipped]
     if path.name == "__main__.py":
         own = [name for name in own if name != "jaxshap"]  # the command line is a user of the public names
-    upwards = [
-        name for name in own if LEVEL.get(name.partition(".")[2].split(".")[0], len(LAYERS)) >= module_level(path)
-    ]
+    upwards = [name for name in own if level_of(name.partition(".")[2]) >= module_level(path)]
     assert not upwards, f"{named(path)} imports {upwards} from its own layer or a higher one"
 
 

@@ -1,5 +1,6 @@
 """Readers of other libraries' trees: their own margins, the exact marginal game of their own prediction, and shap."""
 
+import catboost
 import jax
 import lightgbm
 import numpy as np
@@ -23,6 +24,7 @@ CODED = np.column_stack([RNG.integers(0, 9, 400), X[:, 1:]])
 OF_CODE = RNG.normal(size=9)[CODED[:, 0].astype(int)] * (1 + CODED[:, 1])
 WEIGHTS = RNG.uniform(0.1, 3, 400)
 LGB = {"n_estimators": 12, "num_leaves": 8, "min_child_samples": 5, "verbose": -1, "n_jobs": 1}
+CAT = {"iterations": 10, "depth": 4, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
 XGB = {"n_estimators": 12, "max_depth": 4, "n_jobs": 1}
 
 
@@ -44,6 +46,10 @@ def xgb_margin(model, rows):
 
 def lgb_margin(model, rows):
     return model.predict(rows, raw_score=True)
+
+
+def cat_margin(model, rows):
+    return model.predict(rows, prediction_type="RawFormulaVal")
 
 
 def fitted(model, rows=X, target=Y, **options):
@@ -113,6 +119,10 @@ MODELS = {
     "LGBMClassifier, two": (fitted(lightgbm.LGBMClassifier(**LGB), HOLES, Y > 0), lgb_margin),
     "LGBMClassifier, three": (fitted(lightgbm.LGBMClassifier(**LGB), HOLES, CLASSES), lgb_margin),
     "LGBMRegressor, categories": (categorical("lightgbm"), lgb_margin),
+    "CatBoostRegressor": (fitted(catboost.CatBoostRegressor(**CAT), HOLES), cat_margin),
+    "CatBoostRegressor, large": (fitted(catboost.CatBoostRegressor(**CAT, nan_mode="Max"), HOLES), cat_margin),
+    "CatBoostClassifier, two": (fitted(catboost.CatBoostClassifier(**CAT), HOLES, Y > 0), cat_margin),
+    "CatBoostClassifier, three": (fitted(catboost.CatBoostClassifier(**CAT), HOLES, CLASSES), cat_margin),
 }
 
 
@@ -170,6 +180,10 @@ def test_what_cannot_be_read_is_refused_by_name():
         "one_output_per_tree": lambda: xgboost.XGBRegressor(
             **XGB, multi_strategy="multi_output_tree", tree_method="hist"
         ).fit(X, np.stack([Y, -Y], 1)),
+        "SymmetricTree": lambda: catboost.CatBoostRegressor(**CAT, grow_policy="Depthwise").fit(X, Y),
+        "coded|codes them": lambda: catboost.CatBoostRegressor(**CAT, cat_features=[0]).fit(
+            np.column_stack([CODED[:, 0].astype(int).astype(object), CODED[:, 1:].astype(object)]), OF_CODE
+        ),
         "several outputs": lambda: tree.DecisionTreeClassifier(max_depth=2).fit(X, np.stack([Y > 0, Y > 1], 1)),
     }
     for message, fit in refused.items():

@@ -1,6 +1,8 @@
 """Fitted tree ensembles of other libraries as an `Ensemble`, read from the object or its dump, nothing imported."""
 
 import json
+import pathlib
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ def is_tree_model(model: Any) -> bool:
 
 
 def read_trees(model: Any) -> Ensemble:
-    """The trees of a fitted scikit-learn, XGBoost or LightGBM model; their sum is its raw margin.
+    """The trees of a fitted scikit-learn, XGBoost, LightGBM or CatBoost model; their sum is its raw margin.
 
     For scikit-learn's trees and forests the margin is the prediction itself, or the probability of each class.
     """
@@ -22,7 +24,7 @@ def read_trees(model: Any) -> Ensemble:
     if reader is None:
         raise TypeError(
             f"{type(model).__name__} is not a tree model that is known here. Known are scikit-learn's trees, forests, "
-            "extra trees, gradient boosting and histogram gradient boosting, XGBoost's gbtree and LightGBM's gbdt."
+            "extra trees, (histogram) gradient boosting, XGBoost's gbtree, LightGBM's gbdt and CatBoost."
         )
     return reader(model)
 
@@ -40,6 +42,8 @@ def _reader(model: Any):
         return _xgboost
     if module == "lightgbm" and name.startswith(("LGBM", "Booster")):
         return _lightgbm
+    if module == "catboost" and name.startswith("CatBoost"):
+        return _catboost
     return None
 
 
@@ -209,3 +213,40 @@ def _lightgbm_split(node: dict) -> tuple[float, bool]:
         raise ValueError("LightGBM's zero_as_missing=True is not read: fit with the default.")
     threshold = float(node["threshold"])
     return threshold, bool(node["default_left"]) if node["missing_type"] == "NaN" else threshold >= 0
+
+
+def _catboost(model: Any) -> Ensemble:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.json")
+        model.save_model(str(path), format="json")
+        dump = json.loads(path.read_text())
+    if "oblivious_trees" not in dump:
+        raise ValueError("CatBoost's trees that are not symmetric are not read: use grow_policy='SymmetricTree'.")
+    if dump["features_info"].get("categorical_features"):
+        raise ValueError("CatBoost's categorical features are not read, since it codes them by their targets.")
+    scale, base = dump["scale_and_bias"]
+    columns = dump["features_info"]["float_features"]
+    features = np.array([column["flat_feature_index"] for column in columns])
+    missing_left = np.array([column["nan_value_treatment"] != "AsTrue" for column in columns])
+    trees = [_catboost_tree(tree, features, missing_left, scale) for tree in dump["oblivious_trees"]]
+    link = "logit" if len(base) == 1 and len(getattr(model, "classes_", ())) == 2 else "identity"
+    return make_ensemble(trees, np.asarray(base, float), int(features.max()) + 1, input_dtype=np.float32, link=link)
+
+
+def _catboost_tree(tree: dict, features: np.ndarray, missing_left: np.ndarray, scale: float) -> Tree:
+    """A symmetric tree as a heap, last split on top: every node of a level asks the same, and right is a bit more."""
+    splits = tree["splits"][::-1]
+    depth, inner = len(splits), 2 ** len(splits) - 1
+    level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+    column = np.array([split["float_feature_index"] for split in splits], int)[level]
+    border = np.array([split["border"] for split in splits], float)[level]
+    value = np.asarray(tree["leaf_values"], float).reshape(2**depth, -1) * scale
+    cover = np.concatenate([np.zeros(inner), np.asarray(tree["leaf_weights"], float)])
+    for node in range(inner - 1, -1, -1):
+        cover[node] = cover[2 * node + 1] + cover[2 * node + 2]
+    none = np.full(2**depth, -1)
+    left, right = (np.concatenate([2 * np.arange(inner) + side, none]) for side in (1, 2))
+    padded = [np.concatenate([part, np.zeros(2**depth, part.dtype)]) for part in (features[column], border)]
+    missing = np.concatenate([missing_left[column], np.zeros(2**depth, bool)])
+    values = np.concatenate([np.zeros((inner, value.shape[1])), value])
+    return Tree(left, right, *padded, missing, cover, values, 0 if value.shape[1] == 1 else None)

@@ -59,7 +59,7 @@ def merged_paths(structure: Structure) -> Merged:
         left, right, is_new = state.split(nodes, structure, sets)
         first, second = structure.left[nodes], structure.right[nodes]
         siblings = is_new & (structure.leaf[first] >= 0) & (structure.leaf[second] >= 0)
-        rate = structure.cover[second] / np.maximum(structure.cover[nodes], 1e-300)
+        rate = _rate(structure, second, nodes)
         _collect(
             found,
             left.take(siblings),
@@ -107,7 +107,7 @@ class _Frontier(NamedTuple):
             child = structure.left[nodes] if goes_left else structure.right[nodes]
             side = _Frontier(*(part.copy() for part in self))
             side.player[every, slot] = player
-            side.rates[every, slot] *= structure.cover[child] / np.maximum(structure.cover[nodes], 1e-300)
+            side.rates[every, slot] *= _rate(structure, child, nodes)
             side.missing[every, slot] &= structure.missing_left[nodes] == goes_left
             if goes_left:
                 side.high[every, slot] = np.minimum(side.high[every, slot], at)
@@ -152,6 +152,14 @@ class _Sets:
 
     def extended(self) -> Structure:
         return dataclasses.replace(self.structure, categories=tuple(self.known))
+
+
+def _rate(
+    structure: Structure, child: Int[np.ndarray, "nodes"], node: Int[np.ndarray, "nodes"]
+) -> Float[np.ndarray, "nodes"]:
+    """The share of a node's training rows that went on to a child; a half where it had none."""
+    cover = structure.cover[node]
+    return np.where(cover > 0, structure.cover[child] / np.where(cover > 0, cover, 1), 0.5)
 
 
 def _collect(found: dict[int, list[Paths]], state: _Frontier, leaf, sibling, sibling_rate) -> None:
