@@ -76,15 +76,15 @@ def _gains(
     Where every condition is met by one of the two, the row alone meets those that the other does not, and the reverse.
     """
     dtype = share.dtype
-    s = width - jax.lax.population_count(other).astype(jnp.int32)  # only the row meets
-    t = width - jax.lax.population_count(row).astype(jnp.int32)[:, None]  # only the other meets
+    s, t = (width - jax.lax.population_count(part).astype(jnp.int32) for part in (other, row))  # met by one alone
+    one_hot = jax.nn.one_hot(s, width + 1, dtype=dtype)
     all_met = (row[:, None] | other) == jnp.uint32(2**width - 1)
     bit = jnp.arange(width, dtype=jnp.uint32)
     unmet_other, unmet_row = ((1 - ((part[:, None] >> bit) & 1)).astype(dtype) for part in (other, row))
 
     def weights(less_s: int, less_t: int):
         table = jnp.asarray(_factorials(width, less_s, less_t), dtype)
-        return jnp.where(all_met, table[s, t], 0) * share
+        return jnp.where(all_met, summed(table.T[t], (one_hot * share[:, None]).T), 0)  # a product beats a gather
 
     def summed(weight, bits):
         return jnp.dot(weight, bits, precision="highest")
