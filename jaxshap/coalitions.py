@@ -55,6 +55,11 @@ def num_pairs(num_players: int) -> tuple[int, ...]:
     return tuple(min(count, LARGEST_RANK) for count in counts)
 
 
+def affordable_pairs(num_players: int, budget: int) -> int:
+    """How many pairs {S, N∖S} a budget buys beside {∅, N}: not more than there are."""
+    return min((budget - 2) // 2, 2 ** (num_players - 1) - 1)
+
+
 def without_ends(coalitions: Bool[Array, "m n"]) -> Bool[Array, "m n"]:
     """∅ and N replaced by a stand-in that may be evaluated; `with_ends` puts the known worths in its place."""
     ends = coalitions.all(1) | ~coalitions.any(1)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import draw_pairs, kernel_mass, num_pairs, paired
+from jaxshap.coalitions import affordable_pairs, draw_pairs, kernel_mass, num_pairs, paired
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.linear import efficient_least_squares, jackknife_error
 
@@ -30,7 +30,7 @@ class PairedRegression(Estimator):
                 f"budget={budget} does not determine the values of {num_players} players: "
                 f"pass budget={min(2 * num_players + 2, 2**num_players)} or more."
             )
-        count = min((budget - 2) // 2, 2 ** (num_players - 1) - 1)
+        count = affordable_pairs(num_players, budget)
         side = draw_pairs(key, num_players, count, tuple(self.rates(num_players)))
         return Plan(paired(side), 2 * count)
 

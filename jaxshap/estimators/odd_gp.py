@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.coalitions import paired
+from jaxshap.coalitions import affordable_pairs, paired
 from jaxshap.designs import balanced_pairs, least_pairs
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.linear import LeastSquares, least_squares, two_thirds
@@ -39,7 +39,7 @@ class BalancedPairs(Estimator):
                 f"budget={budget} does not buy each of {num_players} players and its complement: "
                 f"pass budget={least} or more."
             )
-        count = min((budget - 2) // 2, 2 ** (num_players - 1) - 1)
+        count = affordable_pairs(num_players, budget)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
 
 

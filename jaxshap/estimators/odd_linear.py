@@ -5,7 +5,7 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import paired
+from jaxshap.coalitions import affordable_pairs, paired
 from jaxshap.designs import balanced_pairs
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.linear import two_thirds
@@ -30,7 +30,7 @@ class OddLinear(Estimator):
                 f"budget={budget} does not determine the values of {num_players} players twice over: "
                 f"pass budget={least} or more."
             )
-        count = min((budget - 2) // 2, most)
+        count = affordable_pairs(num_players, budget)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
 
     def solve(

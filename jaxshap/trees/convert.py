@@ -246,7 +246,8 @@ def _catboost_tree(tree: dict, features: np.ndarray, missing_left: np.ndarray, s
         cover[node] = cover[2 * node + 1] + cover[2 * node + 2]
     none = np.full(2**depth, -1)
     left, right = (np.concatenate([2 * np.arange(inner) + side, none]) for side in (1, 2))
-    padded = [np.concatenate([part, np.zeros(2**depth, part.dtype)]) for part in (features[column], border)]
-    missing = np.concatenate([missing_left[column], np.zeros(2**depth, bool)])
+    feature, threshold, missing = (
+        np.append(part, np.zeros(2**depth, part.dtype)) for part in (features[column], border, missing_left[column])
+    )
     values = np.concatenate([np.zeros((inner, value.shape[1])), value])
-    return Tree(left, right, *padded, missing, cover, values, 0 if value.shape[1] == 1 else None)
+    return Tree(left, right, feature, threshold, missing, cover, values, 0 if value.shape[1] == 1 else None)
