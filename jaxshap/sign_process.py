@@ -64,9 +64,10 @@ def posterior(
     theta, nu, w = (jnp.exp(part) for part in parameters)
     covariance = _covariance(rows, theta, nu, w, odd, jitter)[0]
     factor = jnp.linalg.cholesky(covariance)
-    more = 30 * jitter * jnp.eye(len(covariance), dtype=theta.dtype)
     whole = jnp.isfinite(jnp.diag(factor)).all()  # or broken by rounding
-    factor = jax.lax.cond(whole, lambda: factor, lambda: jnp.linalg.cholesky(covariance + more))
+    more = jnp.where(whole, 0, 30 * jitter)  # under vmap both are made: this keeps one after the other, or XLA may hang
+    again = covariance + more * jnp.eye(len(covariance), dtype=theta.dtype)
+    factor = jax.lax.cond(whole, lambda: factor, lambda: jnp.linalg.cholesky(again))
     half = solve_triangular(factor, jnp.where(rows.live[:, None], cross, 0), lower=True)
     solved = solve_triangular(factor, rows.targets, lower=True)
     inverse = solve_triangular(factor, jnp.eye(len(factor), dtype=factor.dtype), lower=True)
