@@ -124,12 +124,15 @@ def _draw(found: dict[str, list[dict[str, float]]]) -> None:
     for column, (axis, ladder) in enumerate(LADDERS.items()):
         for measure in MEASURES:
             panel = axes[int("memory" in measure), column]
-            panel.loglog(ladder, [point[measure] for point in found[axis]], marker="o", label=measure)
+            panel.plot(ladder, [point[measure] for point in found[axis]], marker="o", label=measure)
             panel.grid(alpha=0.3)
+            panel.set(xscale="log", yscale="linear" if "memory" in measure else "log")
+            panel.set_xticks(ladder, [f"{size:,}" for size in ladder])
+            panel.minorticks_off()
         axes[1, column].set_xlabel(axis)
     axes[0, 0].set_ylabel("seconds")
-    axes[1, 0].set_ylabel("MB")
-    axes[0, 0].legend()
+    axes[1, 0].set(ylabel="MB", ylim=(0, None))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.savefig(pathlib.Path(__file__).with_suffix(".png"), dpi=120)
 
 
