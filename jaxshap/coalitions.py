@@ -186,9 +186,8 @@ def _of_rank(num_players: int, sizes: Int[np.ndarray, "m"], ranks: UInt[Array, "
 
     def turn(carry, row):
         left, rank = carry
-        with_player = jnp.where(left[:, None] == columns, row, 0).sum(
-            1, dtype=jnp.uint32
-        )  # coalitions with this player
+        going_on = jnp.where(left[:, None] == columns, row, 0)  # how many coalitions go on with this player in
+        with_player = going_on.sum(1, dtype=jnp.uint32)
         take = rank < with_player
         return (left - take.astype(jnp.uint32), jnp.where(take, rank, rank - with_player)), take
 

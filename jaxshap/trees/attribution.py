@@ -21,7 +21,7 @@ Deep = Callable[..., Float[Array, "places rows"]]
 def attribute(
     ensemble: Ensemble, rows: Any, chances_of: Chances, deep: Deep, others: Any, order: int
 ) -> Float[Array, "rows *players outputs"]:
-    """Values of every row (`order` 1), or halves of interactions with the values' rest on the diagonal (`order` 2).
+    """Values of every row (`order` 1), or the interaction of each two features, once, on one side (`order` 2).
 
     `chances_of(paths, others)` says how likely each pattern of the background is; `deep(...)` takes paths too long for
     tables. `others` is what both need beside the paths: codes of a background, or nothing.
@@ -51,10 +51,10 @@ def attribute(
 
 
 def with_diagonal(
-    halves: Float[Array, "rows n n outputs"], values: Float[Array, "rows n outputs"]
+    once: Float[Array, "rows n n outputs"], values: Float[Array, "rows n outputs"]
 ) -> Float[Array, "rows n n outputs"]:
     """Interactions as shap has them: each half off the diagonal, the rest of a feature's value on it."""
-    both = (halves + halves.swapaxes(1, 2)) / 2
+    both = (once + once.swapaxes(1, 2)) / 2
     diagonal = jnp.arange(values.shape[1])
     return both.at[:, diagonal, diagonal].set(values - both.sum(2))
 

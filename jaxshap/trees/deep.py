@@ -1,15 +1,12 @@
 """Paths with too many features for a table: one path at a time, vectorised over rows and background."""
 
-import functools
-import math
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, UInt
 
 from jaxshap.trees.paths import Paths
-from jaxshap.trees.tables import pairs, patterns
+from jaxshap.trees.tables import factorials, pairs, patterns
 
 
 def quadrature_sum(paths: Paths, places, values, codes, _, order: int, num_places: int) -> Float[Array, "places rows"]:
@@ -83,7 +80,7 @@ def _gains(
     unmet_other, unmet_row = ((1 - ((part[:, None] >> bit) & 1)).astype(dtype) for part in (other, row))
 
     def weights(less_s: int, less_t: int):
-        table = jnp.asarray(_factorials(width, less_s, less_t), dtype)
+        table = jnp.asarray(factorials(width, less_s, less_t), dtype)
         return jnp.where(all_met, summed(table.T[t], (one_hot * share[:, None]).T), 0)  # a product beats a gather
 
     def summed(weight, bits):
@@ -96,20 +93,6 @@ def _gains(
     alike = summed(weights(2, 0), unmet_other[:, i] * unmet_other[:, j])
     alike += weights(0, 2).sum(1, keepdims=True) * unmet_row[:, i] * unmet_row[:, j]
     return (alike - across[:, i] * unmet_row[:, j] - unmet_row[:, i] * across[:, j]).T
-
-
-@functools.cache
-def _factorials(width: int, less_s: int, less_t: int) -> Float[np.ndarray, "s t"]:
-    """(s − less_s)! (t − less_t)!/(s + t − less_s − less_t + 1)! where both are there, else 0.
-
-    With one taken away it is the weight of a feature, (s−1)! t!/(s+t)!; with two, that of a pair.
-    """
-    found = np.zeros((width + 1, width + 1))
-    for s in range(less_s, width + 1):
-        for t in range(less_t, width + 1 - s):
-            a, b = s - less_s, t - less_t
-            found[s, t] = math.factorial(a) * math.factorial(b) / math.factorial(a + b + 1)
-    return found
 
 
 def _both_leaves(paths: Paths):

@@ -32,8 +32,8 @@ def interventional_interactions(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features features outputs"]:
     """Shapley interactions of the marginal game: each half off the diagonal, the rest of a feature's value on it."""
-    halves = attribute(ensemble, rows, _chances, background_sum, _coded(ensemble, background, weights), 2)
-    return with_diagonal(halves, interventional(ensemble, rows, background, weights))
+    once = attribute(ensemble, rows, _chances, background_sum, _coded(ensemble, background, weights), 2)
+    return with_diagonal(once, interventional(ensemble, rows, background, weights))
 
 
 def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:

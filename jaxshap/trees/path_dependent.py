@@ -24,8 +24,8 @@ def path_dependent(ensemble: Ensemble, rows: Any) -> Float[Array, "rows features
 
 def path_dependent_interactions(ensemble: Ensemble, rows: Any) -> Float[Array, "rows features features outputs"]:
     """Shapley interactions: each half off the diagonal, the rest of a feature's value on it."""
-    halves = attribute(ensemble, rows, _chances, quadrature_sum, (), 2)
-    return with_diagonal(halves, path_dependent(ensemble, rows))
+    once = attribute(ensemble, rows, _chances, quadrature_sum, (), 2)
+    return with_diagonal(once, path_dependent(ensemble, rows))
 
 
 def base_margin(ensemble: Ensemble) -> Float[Array, "outputs"]:

@@ -23,9 +23,7 @@ def shares(width: int) -> Float[np.ndarray, "k patterns patterns"]:
     (s−1)! t!/(s+t)! for each of the former, −s! (t−1)!/(s+t)! for each of the latter.
     """
     row, other, only_row, only_other, all_met = _patterns(width)
-    factorial = np.array([math.factorial(number) for number in range(width + 1)], float)
-    gain = factorial[np.maximum(only_row - 1, 0)] * factorial[only_other] / factorial[only_row + only_other]
-    loss = factorial[only_row] * factorial[np.maximum(only_other - 1, 0)] / factorial[only_row + only_other]
+    gain, loss = (factorials(width, *less)[only_row, only_other] for less in ((1, 0), (0, 1)))
     bits = [(row >> j) % 2 - (other >> j) % 2 for j in range(width)]
     return np.stack([np.where(bit > 0, gain, np.where(bit < 0, -loss, 0)) * all_met for bit in bits])
 
@@ -34,14 +32,28 @@ def shares(width: int) -> Float[np.ndarray, "k patterns patterns"]:
 def pair_shares(width: int) -> Float[np.ndarray, "pairs patterns patterns"]:
     """The same for the interaction of features i > j: ± s! t!/(s+t+1)!, the two themselves not counted."""
     row, other, only_row, only_other, all_met = _patterns(width)
-    factorial = np.array([math.factorial(number) for number in range(width + 2)], float)
+    weights = factorials(width, 0, 0)
     found = []
     for i, j in pairs(width):
         first, second = ((row >> bit) % 2 - (other >> bit) % 2 for bit in (i, j))
         s = np.maximum(only_row - (first > 0) - (second > 0), 0)
         t = np.maximum(only_other - (first < 0) - (second < 0), 0)
-        found.append(first * second * all_met * factorial[s] * factorial[t] / factorial[s + t + 1])
+        found.append(first * second * all_met * weights[s, t])
     return np.stack(found)
+
+
+@functools.cache
+def factorials(width: int, less_s: int, less_t: int) -> Float[np.ndarray, "s t"]:
+    """(s − less_s)! (t − less_t)!/(s + t − less_s − less_t + 1)! where both are there, else 0.
+
+    With one taken away it is the weight of a feature, (s−1)! t!/(s+t)!; with two, that of a pair.
+    """
+    found = np.zeros((width + 1, width + 1))
+    for s in range(less_s, width + 1):
+        for t in range(less_t, width + 1 - s):
+            a, b = s - less_s, t - less_t
+            found[s, t] = math.factorial(a) * math.factorial(b) / math.factorial(a + b + 1)
+    return found
 
 
 def pairs(width: int) -> list[tuple[int, int]]:
