@@ -13,24 +13,26 @@ from jaxshap.sign_process import Parameters, Posterior, Prior, Rows, objective, 
 
 MOST_FITTED, MOST_FITTED_EACH = 500, 300  # rows that the likelihood looks at: all outputs together, and each of many
 MOST_COLUMNS = 4  # that all outputs together count for
-MOST_WORK = 4e11  # multiplications that a process for each output may cost
+MOST_WORK = 5e10  # multiplications that a fit for each output may cost unasked: a second or two
 LOWEST, HIGHEST = (-7.0, -16.0, -12.0), (float(np.log(3)), 3.0, 3.0)  # of log θ, log ν, log w
 ReadOut = Callable[[Float[Array, "m n"], Parameters], tuple[Float[Array, "m k"], Float[Array, "k"]]]
 
 
-def fitted(rows: Rows, telling: Bool[Array, "out"], read_out: ReadOut, *, odd: bool) -> Posterior:
-    """The posterior of what `read_out` asks for, each output with hyperparameters of its own.
+def fitted(
+    rows: Rows, telling: Bool[Array, "out"], read_out: ReadOut, *, odd: bool, fit_each: bool | None = None
+) -> Posterior:
+    """The posterior of what `read_out` asks for, given the hyperparameters that make the targets most probable.
 
-    They are fitted to all `telling` outputs together, then a few steps for each; where that is too much work, all
-    outputs share them, and errors are larger, by two thirds for networks. Gradients hold them as they are, so that the
-    posterior means are linear in the targets.
+    They are fitted to all `telling` outputs together, then, with `fit_each`, a few steps for each; None does so where
+    it is little work. Gradients hold them as they are, so that the posterior means are linear in the targets.
     """
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = 1e-7 if dtype == jnp.float64 else 2e-8 * min(num_rows, MOST_FITTED)  # what rounding does to the factor
     own_work = 18 * min(num_rows, MOST_FITTED_EACH) ** 3 + 2 * num_rows**3
-    each_its_own = outputs > 1 and outputs * own_work <= MOST_WORK
-    looked_at = _looked_at(num_rows, num_players, MOST_FITTED_EACH if each_its_own else MOST_FITTED)
+    if fit_each is None:
+        fit_each = outputs * own_work <= MOST_WORK
+    looked_at = _looked_at(num_rows, num_players, MOST_FITTED_EACH if fit_each and outputs > 1 else MOST_FITTED)
     seen = jax.lax.stop_gradient(Rows(*(part[looked_at] for part in rows)))
     begin, prior = start(num_players, dtype), first_prior(num_players, dtype)
 
@@ -40,7 +42,7 @@ def fitted(rows: Rows, telling: Bool[Array, "out"], read_out: ReadOut, *, odd: b
     if outputs == 1:
         return read(rows, fit(seen, begin, prior, 32, odd=odd, jitter=jitter))
     together = seen._replace(targets=_combined(jnp.where(telling, seen.targets, 0)))
-    if not each_its_own:
+    if not fit_each:
         return read(rows, fit(together, begin, prior, 20, odd=odd, jitter=jitter))
 
     def stage(pooled, item):

@@ -242,6 +242,17 @@ def test_smooth_games_have_a_fraction_of_the_error_of_leverage():
     assert errors[jaxshap.OddGP()] < 0.5 * errors[jaxshap.Leverage()]
 
 
+def test_length_scales_of_their_own_help_outputs_that_differ():
+    """Each of three games looks at three of nine players; lengths shared by all of them see interactions of nine."""
+    worths = np.sin(membership(9).reshape(-1, 3, 3) @ np.array([2.0, -3.0, 1.5]))
+    game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
+    errors = []
+    for fit_each in (True, False):
+        found = [jaxshap.estimate(key, game, jaxshap.OddGP(fit_each=fit_each), 160) for key in range(4)]
+        errors.append(np.mean([np.abs(one.values - truth).mean() for one in found]))
+    assert errors[0] < 0.8 * errors[1]
+
+
 def test_outputs_that_do_not_vary_get_zero_and_do_not_disturb_the_others():
     worths = np.stack([smooth_worths(7, 0), np.full(128, 3.0), smooth_worths(7, 1)], axis=1)
     result = jaxshap.estimate(0, jaxshap.table(jnp.asarray(worths, jnp.float32)), jaxshap.OddGP(), 60)
