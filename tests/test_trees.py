@@ -86,6 +86,13 @@ def tables_of(trees, ensemble, rows, background=None):
     return [oracle.worths(trees, structure.num_outputs, structure.num_features, row, background) for row in rows]
 
 
+@pytest.fixture(params=["tables", "directly"])
+def way(request, monkeypatch):
+    """Few rows would always go without tables, which must be right as well."""
+    monkeypatch.setattr(attribution, "TABLE_COST", 0 if request.param == "tables" else np.inf)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_are_those_of_brute_force(kind, wide):
@@ -98,6 +105,7 @@ def test_values_are_those_of_brute_force(kind, wide):
             np.testing.assert_allclose(values, expected, **tolerance)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", KINDS)
 def test_interactions_are_those_of_brute_force(kind):
     with jax.enable_x64(True):
@@ -121,6 +129,7 @@ def test_margins_are_those_of_walking_down_and_values_sum_to_them(kind):
         np.testing.assert_allclose(total, margins, atol=1e-10)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("width", "seed"), [(9, 1), (12, 2)])
 def test_deep_paths_agree_with_the_marginal_game_and_with_brute_force(width, seed):
     """A chain of `width` different features: beyond tables of one product, and beyond tables."""
@@ -149,6 +158,7 @@ def test_deep_paths_agree_with_the_marginal_game_and_with_brute_force(width, see
         np.testing.assert_allclose(total, ensemble.predict(rows), atol=1e-10)
 
 
+@pytest.mark.usefixtures("way")
 def test_long_paths_have_the_values_of_short_ones_with_features_that_never_matter():
     """Values and interactions of a deep chain, without tables and by a table after all but five splits are undone."""
     with jax.enable_x64(True):

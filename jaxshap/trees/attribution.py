@@ -1,7 +1,7 @@
-"""Shapley values of an ensemble, path by path: rows in chunks, tables within bounds, deep paths without tables."""
+"""Shapley values of an ensemble, path by path: rows in chunks, by tables within bounds of memory, or directly."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,18 +14,24 @@ from jaxshap.trees.paths import MOST_WITH_TABLE, Paths, merged_paths
 from jaxshap.trees.tables import MOST_DENSE, ROWS_AT_ONCE, apply_tables, pairs, patterns, tables
 
 TABLE_BYTES = 2**27  # of the tables that are held at once
-Chances = Callable[[Paths, Any], tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]]
-Deep = Callable[..., Float[Array, "places rows"]]
+TABLE_COST = 0.3  # of a path with k features, times 4**k
 
 
-def attribute(
-    ensemble: Ensemble, rows: Any, chances_of: Chances, deep: Deep, others: Any, order: int
-) -> Float[Array, "rows *players outputs"]:
-    """Values of every row (`order` 1), or the interaction of each two features, once, on one side (`order` 2).
+class Kind(NamedTuple):
+    """What an absent feature is taken to be: for tables, how likely each pattern of the background is; and directly.
 
-    `chances_of(paths, others)` says how likely each pattern of the background is; `deep(...)` takes paths too long for
-    tables. `others` is what both need beside the paths: codes of a background, or nothing.
+    `others` is what both need beside the paths: codes of a background, or nothing. `cost` is that of a path and a row
+    without tables, in the units of `TABLE_COST`.
     """
+
+    chances: Callable[[Paths, Any], tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]]
+    direct: Callable[..., Float[Array, "places rows"]]
+    others: Any
+    cost: float
+
+
+def attribute(ensemble: Ensemble, rows: Any, kind: Kind, order: int) -> Float[Array, "rows *players outputs"]:
+    """Values of every row (`order` 1), or the interaction of each two features, once, on one side (`order` 2)."""
     merged = merged_paths(ensemble.structure)
     codes = jnp.asarray(merged.structure.encode(rows))
     count = len(codes)
@@ -39,12 +45,13 @@ def attribute(
     for group in merged.groups:
         width = group.column.shape[1]
         slots = values.shape[1] * (width if order == 1 else len(pairs(width)))
-        is_deep = width > (MOST_WITH_TABLE if order == 1 else MOST_DENSE)
-        most = 2**12 if is_deep else max(64, TABLE_BYTES // (slots * 2**width * values.dtype.itemsize))
+        too_long = width > (MOST_WITH_TABLE if order == 1 else MOST_DENSE)
+        is_direct = too_long or kind.cost * count < TABLE_COST * 4**width
+        most = 2**12 if is_direct else max(64, TABLE_BYTES // (slots * 2**width * values.dtype.itemsize))
         for part in _parts(group, most):
             places = _places(part, structure, values.shape[1], order)
-            run = _deep_sum if is_deep else _table_sum
-            total = total + run(deep if is_deep else chances_of, order, num_places, part, places, values, codes, others)
+            run, how = (_direct_sum, kind.direct) if is_direct else (_table_sum, kind.chances)
+            total = total + run(how, order, num_places, part, places, values, codes, kind.others)
     found = total.swapaxes(1, 2).reshape(chunks * size, num_places)[:count]
     shape = (structure.num_features,) * order
     return jnp.moveaxis(found.reshape(count, structure.num_outputs, *shape), 1, -1)
@@ -59,21 +66,18 @@ def with_diagonal(
     return both.at[:, diagonal, diagonal].set(values - both.sum(2))
 
 
-def _table_sum_of(chances_of: Chances, order: int, num_places: int, paths: Paths, places, values, codes, others):
-    chances = chances_of(paths, others)
-    entries = tables(*chances, paths, values, order)
+def _table_sum_of(chances: Callable, order: int, num_places: int, paths: Paths, places, values, codes, others):
+    own, sibling = chances(paths, others)
+    entries = tables(own, sibling, paths, values, order)
     return jax.lax.map(lambda chunk: apply_tables(entries, patterns(paths, chunk), places, num_places), codes)
 
 
-def _deep_sum_of(deep: Deep, order: int, num_places: int, paths: Paths, places, values, codes, others):
-    def of_chunk(chunk):
-        return deep(paths, places, values, chunk, others, order, num_places)
-
-    return jax.lax.map(of_chunk, codes)
+def _direct_sum_of(direct: Callable, order: int, num_places: int, paths: Paths, places, values, codes, others):
+    return jax.lax.map(lambda chunk: direct(paths, places, values, chunk, others, order, num_places), codes)
 
 
 _table_sum = jax.jit(_table_sum_of, static_argnums=(0, 1, 2))
-_deep_sum = jax.jit(_deep_sum_of, static_argnums=(0, 1, 2))
+_direct_sum = jax.jit(_direct_sum_of, static_argnums=(0, 1, 2))
 
 
 def _centred(ensemble: Ensemble) -> Float[Array, "leaves outputs"]:

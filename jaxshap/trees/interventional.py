@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.trees.attribution import attribute, with_diagonal
-from jaxshap.trees.deep import background_sum
+from jaxshap.trees.attribution import Kind, attribute, with_diagonal
+from jaxshap.trees.direct import background_sum
 from jaxshap.trees.ensemble import Ensemble
 from jaxshap.trees.paths import Paths, merged_paths
 from jaxshap.trees.tables import patterns
@@ -25,15 +25,20 @@ def interventional(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features outputs"]:
     """Exact Shapley values of the raw margin in the marginal game; they sum to the margin less its background mean."""
-    return attribute(ensemble, rows, _chances, background_sum, _coded(ensemble, background, weights), 1)
+    return attribute(ensemble, rows, _kind(ensemble, background, weights), 1)
 
 
 def interventional_interactions(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features features outputs"]:
     """Shapley interactions of the marginal game: each half off the diagonal, the rest of a feature's value on it."""
-    once = attribute(ensemble, rows, _chances, background_sum, _coded(ensemble, background, weights), 2)
+    once = attribute(ensemble, rows, _kind(ensemble, background, weights), 2)
     return with_diagonal(once, interventional(ensemble, rows, background, weights))
+
+
+def _kind(ensemble: Ensemble, background: Any, weights: Any) -> Kind:
+    coded = _coded(ensemble, background, weights)
+    return Kind(_chances, background_sum, coded, cost=1.5 * coded.codes.shape[1])
 
 
 def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from jaxshap.trees.attribution import attribute, with_diagonal
-from jaxshap.trees.deep import quadrature_sum
+from jaxshap.trees.attribution import Kind, attribute, with_diagonal
+from jaxshap.trees.direct import quadrature_sum
 from jaxshap.trees.ensemble import Ensemble
 from jaxshap.trees.paths import Paths
 from jaxshap.trees.tables import product_patterns
@@ -19,12 +19,12 @@ from jaxshap.trees.tables import product_patterns
 
 def path_dependent(ensemble: Ensemble, rows: Any) -> Float[Array, "rows features outputs"]:
     """Exact Shapley values of the raw margin; with `base_margin` they sum to it. Lundberg et al. (2020)."""
-    return attribute(ensemble, rows, _chances, quadrature_sum, (), 1)
+    return attribute(ensemble, rows, _KIND, 1)
 
 
 def path_dependent_interactions(ensemble: Ensemble, rows: Any) -> Float[Array, "rows features features outputs"]:
     """Shapley interactions: each half off the diagonal, the rest of a feature's value on it."""
-    once = attribute(ensemble, rows, _chances, quadrature_sum, (), 2)
+    once = attribute(ensemble, rows, _KIND, 2)
     return with_diagonal(once, path_dependent(ensemble, rows))
 
 
@@ -45,3 +45,6 @@ def _chances(paths: Paths, _) -> tuple[Float[Array, "paths patterns"], Float[Arr
     dtype = jax.dtypes.canonicalize_dtype(np.float64)
     rates = jnp.asarray(paths.rates, dtype)
     return product_patterns(rates), product_patterns(rates.at[:, -1].set(jnp.asarray(paths.sibling_rate, dtype)))
+
+
+_KIND = Kind(_chances, quadrature_sum, (), cost=20.0)
