@@ -1,6 +1,8 @@
 """Shapley values for JAX: accurate, fast, differentiable, with honest error bars."""
 
 from jaxshap import theory as theory
+from jaxshap.background import WeightedRows as WeightedRows
+from jaxshap.background import kmeans as kmeans
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate
@@ -30,12 +32,20 @@ from jaxshap.evaluation import Interrupted as Interrupted
 from jaxshap.evaluation import evaluate as evaluate
 from jaxshap.explainer import explain as explain
 from jaxshap.explanation import Explanation as Explanation
+from jaxshap.explanation import Summary as Summary
 from jaxshap.explanation import load as load
 from jaxshap.game import Game as Game
 from jaxshap.game import grouped as grouped
 from jaxshap.game import make_game as make_game
 from jaxshap.game import minus as minus
 from jaxshap.game import table as table
+from jaxshap.inputs import column_groups as column_groups
+from jaxshap.players import Players as Players
+from jaxshap.players import leaves as leaves
+from jaxshap.players import patches as patches
+from jaxshap.players import segments as segments
+from jaxshap.players import together as together
+from jaxshap.players import tokens as tokens
 from jaxshap.surrogates import BoostedTrees as BoostedTrees
 from jaxshap.surrogates import LinearSurrogate as LinearSurrogate
 from jaxshap.surrogates import PairwiseSurrogate as PairwiseSurrogate
@@ -48,5 +58,17 @@ from jaxshap.trees.path_dependent import path_dependent_interactions as path_dep
 from jaxshap.uncertainty import bayes_shap as bayes_shap
 from jaxshap.uncertainty import interval as interval
 from jaxshap.values.baseline import baseline as baseline
+from jaxshap.values.conditional import Copula as Copula
+from jaxshap.values.conditional import Gaussian as Gaussian
+from jaxshap.values.conditional import Nearby as Nearby
+from jaxshap.values.conditional import conditional as conditional
 from jaxshap.values.host import host as host
+from jaxshap.values.manifold import manifold as manifold
 from jaxshap.values.marginal import marginal as marginal
+from jaxshap.values.reward import agreement as agreement
+from jaxshap.values.reward import averaged as averaged
+from jaxshap.values.reward import class_probability as class_probability
+from jaxshap.values.reward import class_rank as class_rank
+from jaxshap.values.reward import log_odds as log_odds
+from jaxshap.values.reward import loss as loss
+from jaxshap.values.reward import reward as reward

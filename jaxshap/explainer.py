@@ -1,25 +1,30 @@
 """explain: from a model and a table to an Explanation."""
 
+import operator
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float, Key
 
-from jaxshap.estimation import default_budget, make_plan, plan_size, settle, solve
+from jaxshap.estimation import default_budget, estimate, make_plan, plan_size, settle, solve
 from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
 from jaxshap.explanation import Explanation
-from jaxshap.game import Game, Host, grouped
-from jaxshap.inputs import Groups, Table, read_background, read_groups, read_model, read_table
+from jaxshap.game import Game, Host, as_pytree, grouped
+from jaxshap.inputs import Groups, Inputs, read_background, read_inputs, read_model, read_table, read_weights
 from jaxshap.memory import bucket
+from jaxshap.players import Players
 from jaxshap.trees.convert import is_tree_model, read_trees
 from jaxshap.trees.interventional import interventional
 from jaxshap.trees.path_dependent import base_margin, path_dependent
 from jaxshap.values.marginal import marginal
+from jaxshap.values.reward import reward as rewarded
 
 
 def explain(
@@ -31,8 +36,10 @@ def explain(
     budget: int | None = None,
     tol: float | None = None,
     key: Key[Array, ""] | int = 0,
-    groups: Groups | None = None,
+    groups: Groups | Players | None = None,
     value: Callable[..., Game] = marginal,
+    reward: Callable | None = None,
+    separate_draws: bool = False,
     feature_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     batch_size: BatchSize = "auto",
@@ -45,40 +52,50 @@ def explain(
     `model` maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a fitted estimator, or any
     other function (which runs on the host). `budget` counts coalitions, each evaluated for all rows at once. With `tol`
     it is spent in rounds until every standard error is at most `tol` times the spread (the largest less the smallest
-    worth of its output), or until it is gone. `value` says what absent means: a function of (model, X, background)
-    that returns a Game. `checkpoint` is a file that keeps every worth as it comes: the same call with the same file
-    goes on where the last one ended, however it ended. `mesh` shares the work out over the devices of a
-    `jax.sharding.Mesh`, on one host or many.
+    worth of its output), or until it is gone. `checkpoint` is a file that keeps every worth as it comes: the same call
+    with the same file goes on where the last one ended, however it ended. `mesh` shares the work out over the devices
+    of a `jax.sharding.Mesh`, on one host or many.
 
-    A fitted tree ensemble (scikit-learn, XGBoost, LightGBM) is explained exactly, without evaluations, unless an
-    `estimator` or `groups` are given: its raw margin, with the background, or path-dependent where there is none.
+    Players are the columns, or `groups` of them, by name or number; for images, sequences and other inputs, whatever
+    `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make of them. `value` says what absent means: a
+    function of (model, X, background) that returns a Game. `reward` is what is explained instead of the outputs: see
+    `jaxshap.reward`. The background may be a `jaxshap.WeightedRows`, as from `jaxshap.kmeans`.
+
+    All rows share their coalitions, which is cheapest and most accurate for each row; `separate_draws` gives each its
+    own, so that their errors are independent and a mean over rows gains from their number.
+
+    A fitted tree ensemble (scikit-learn, XGBoost, LightGBM, CatBoost) is explained exactly, without evaluations, unless
+    an `estimator`, `groups`, a `value` or a `reward` is given: its raw margin, with the background, or path-dependent
+    where there is none.
     """
     if tol is not None and not tol > 0:
         raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
-    table = read_table(X, "X", feature_names)
-    if (columns := getattr(model, "feature_names_in_", None)) is not None and table.named:
-        table = read_table(X, "X", list(map(str, columns)))
-    if estimator is None and groups is None and value is marginal and is_tree_model(model):
-        if checkpoint is not None or mesh is not None:
-            raise ValueError("exact values of trees need no checkpoint= or mesh=: leave them away, or pass estimator=.")
-        references = None if background is None else read_background(background, table)
-        return _of_trees(model, table, references, output_names)
+    if estimator is None and groups is None and reward is None and value is marginal and is_tree_model(model):
+        if checkpoint is not None or mesh is not None or separate_draws:
+            raise ValueError(
+                "exact values of trees need no checkpoint=, mesh= or separate_draws=: leave them away, or pass "
+                "estimator=."
+            )
+        return _of_trees(model, X, background, feature_names, output_names)
     if background is None:
         raise ValueError(
             "pass background=, the rows that absent features come from: without it only a fitted tree ensemble "
-            "can be explained, with no estimator=, groups= or value=."
+            "can be explained, with no estimator=, groups=, value= or reward=."
         )
-    references = read_background(background, table)
-    players = read_groups(groups, table.names)
-    predict, classes = read_model(model, np.asarray(table.array), table.names, table.named)
-    num_rows = len(table.array)
-    rows = table.array if isinstance(predict, Host) else _pad_rows(table.array, references)
-    game = value(predict, rows, references)
-    if players is not None:
-        game = grouped(game, players[0])
-    output_names = classes if output_names is None else tuple(map(str, output_names))
-    if output_names is not None and game.full.shape[1:] != (len(output_names),):
-        raise ValueError(f"there are {len(output_names)} output_names for outputs of shape {game.full.shape[1:]}.")
+    inputs = read_inputs(X, background, groups, _own_columns(model, X, feature_names))
+    predict, classes = read_model(model, inputs.rows, inputs.columns)
+    task = _Task(predict, inputs, value, reward)
+    num_rows = len(jax.tree.leaves(inputs.rows)[0])
+    if separate_draws:
+        if tol is not None or reward is not None or checkpoint is not None or mesh is not None:
+            raise ValueError("separate_draws= does not go with tol=, reward=, checkpoint= or mesh=: leave them away.")
+        key, budget, estimator = settle(key, len(inputs.names), estimator, budget)
+        found, empty, name = task.separately(key, estimator, budget)
+        output_names = _named(output_names, classes, empty)
+        size = plan_size(estimator, len(inputs.names), budget)
+        return _reported(found, empty, size, task, num_rows, output_names, estimator, name, shared_draws=False)
+    game = task.game(padded=reward is None and not isinstance(predict, Host))
+    output_names = _named(output_names, classes if reward is None else None, game.full)
     if budget is None:
         budget = default_budget(game.num_players) * (1 if tol is None else 64)
     stages = _stages(budget, game.num_players, tol)
@@ -86,19 +103,8 @@ def explain(
     while len(stages) > 1 and not _is_enough(estimator, game.num_players, stages[0]):
         stages = stages[1:]
 
-    def report(estimate: Estimate, num_coalitions: int) -> Explanation:
-        values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[:num_rows] for part in estimate)
-        return Explanation(
-            values=values,
-            std_error=std_error,
-            base_values=np.asarray(game.empty)[:num_rows],
-            data=np.asarray(table.array),
-            feature_names=table.names if players is None else players[1],
-            output_names=output_names,
-            num_evaluations=num_coalitions + 2,
-            value_function=game.name,
-            estimator=repr(estimator),
-        )
+    def report(found: Estimate, size: int) -> Explanation:
+        return _reported(found, game.empty, size, task, num_rows, output_names, estimator, game.name)
 
     how = {"batch_size": batch_size, "progress": progress, "checkpoint": checkpoint, "mesh": mesh}
 
@@ -112,9 +118,9 @@ def explain(
             raise
         return solve(estimator, plan, worths, game), worths
 
-    estimate, worths = spend(stages[0], None)
+    found, worths = spend(stages[0], None)
     rounds_without_error = 0
-    while tol is not None and not (error := _largest_error(estimate, worths, game)) <= tol:
+    while tol is not None and not (error := _largest_error(found, worths, game)) <= tol:
         rounds_without_error = rounds_without_error + 1 if np.isnan(error) else 0
         if len(stages) == 1 or rounds_without_error == 2:  # one round may be too small to show an error
             reached = f"the largest standard error is {error:.2g} of the spread. Pass a larger budget."
@@ -124,33 +130,123 @@ def explain(
             )
             break
         stages = stages[1:]
-        estimate, worths = spend(stages[0], worths)
-    return report(estimate, len(worths))
+        found, worths = spend(stages[0], worths)
+    return report(found, len(worths))
 
 
-def _of_trees(model: Any, table: Table, references: Any, output_names: Sequence[str] | None) -> Explanation:
-    """Exact values of the raw margin: interventional with references, path-dependent without."""
+class _Task(NamedTuple):
+    """What is to be explained: a model, its inputs, what absent means and what counts."""
+
+    predict: Callable
+    inputs: Inputs
+    value: Callable[..., Game]
+    reward: Callable | None
+
+    def game(self, padded: bool) -> Game:
+        """For all rows; `padded` up to the next bucket, so that nearby numbers of rows share one compiled program."""
+        rows, references = self.inputs.rows, self.inputs.references
+        if padded:
+            rows = jax.tree.map(_pad_rows, rows, references)
+        return self._game(self.predict, rows, references)
+
+    def _game(self, predict: Callable, rows, references) -> Game:
+        game = self.value(predict, rows, references, **self.inputs.options)
+        if self.inputs.groups is not None:
+            game = grouped(game, self.inputs.groups)
+        return game if self.reward is None else rewarded(game, self.reward)
+
+    def separately(self, key: Key[Array, ""], estimator: Estimator, budget: int) -> tuple[Estimate, Any, str]:
+        """Each row with a key of its own: one compiled loop over rows, or one row after the other on the host.
+
+        With the worth of nobody for each row, and the name of the game.
+        """
+
+        def of_row(predict, references, number, row):
+            game = self._game(predict, jax.tree.map(lambda part: part[None], row), references)
+            found = estimate(jax.random.fold_in(key, number), game, estimator, budget)
+            return Estimate(*(part[:, 0] for part in found)), game.empty[0]
+
+        rows, references = self.inputs.rows, self.inputs.references
+        first = self._game(self.predict, jax.tree.map(lambda part: part[:1], rows), references)  # shows what is wrong
+        numbers = np.arange(len(jax.tree.leaves(rows)[0]))
+        if isinstance(self.predict, Host):
+            each = [
+                of_row(self.predict, references, number, jax.tree.map(operator.itemgetter(number), rows))
+                for number in numbers
+            ]
+            found, empty = jax.tree.map(lambda *parts: np.stack(parts), *each)
+        else:
+
+            @jax.jit
+            def run(predict, references, items):
+                return jax.lax.map(lambda item: of_row(predict, references, *item), items)
+
+            found, empty = run(as_pytree(self.predict), references, (numbers, rows))
+        values, std_error = (jnp.moveaxis(jnp.asarray(part), 0, 1) for part in found)
+        return Estimate(values, std_error), empty, first.name
+
+
+def _reported(
+    found: Estimate, empty: Any, num_coalitions: int, task: _Task, num_rows: int,
+    output_names: tuple[str, ...] | None, estimator: Estimator, name: str, *, shared_draws: bool = True,
+) -> Explanation:  # fmt: skip
+    values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[:num_rows] for part in found)
+    return Explanation(
+        values=values,
+        std_error=std_error,
+        base_values=np.asarray(empty)[:num_rows],
+        data=task.inputs.data,
+        feature_names=task.inputs.names,
+        output_names=output_names,
+        num_evaluations=num_coalitions + 2,
+        value_function=name,
+        estimator=repr(estimator),
+        shared_draws=shared_draws,
+    )
+
+
+def _named(output_names: Sequence[str] | None, classes: tuple[str, ...] | None, outputs) -> tuple[str, ...] | None:
+    """Names of the outputs, checked: those given, or those of the model's classes."""
+    names = classes if output_names is None else tuple(map(str, output_names))
+    if names is not None and outputs.shape[1:] != (len(names),):
+        raise ValueError(f"there are {len(names)} output_names for outputs of shape {outputs.shape[1:]}.")
+    return names
+
+
+def _own_columns(model: Any, X: Any, feature_names: Sequence[str] | None) -> Sequence[str] | None:
+    """The columns a model was fitted with, in its order, where X has names."""
+    columns = getattr(model, "feature_names_in_", None)
+    if columns is None or (feature_names is None and not hasattr(X, "columns")):
+        return feature_names
+    return list(map(str, columns))
+
+
+def _of_trees(
+    model: Any, X: Any, background: Any, feature_names: Sequence[str] | None, output_names: Sequence[str] | None
+) -> Explanation:
+    """Exact values of the raw margin: interventional with a background, path-dependent without."""
+    table = read_table(X, "X", _own_columns(model, X, feature_names))
     ensemble = read_trees(model)
     rows = np.asarray(table.array)
-    if references is None:
+    if background is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
     else:
-        values, base = interventional(ensemble, rows, references), ensemble.predict(references).mean(0)
-        name = "interventional"
+        background, options = read_weights(background)
+        references, weights = read_background(background, table), options.get("weights")
+        values = interventional(ensemble, rows, references, weights)
+        base, name = jnp.average(ensemble.predict(references), axis=0, weights=weights), "interventional"
     values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
     if values.shape[2] == 1:
         values, base = values[..., 0], base[:, 0]
     elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
         output_names = tuple(map(str, classes))
-    if output_names is not None and values.shape[2:] != (len(output_names),):
-        raise ValueError(f"there are {len(output_names)} output_names for outputs of shape {values.shape[2:]}.")
     return Explanation(
         values=values,
         std_error=np.zeros_like(values),
         base_values=base,
         data=rows,
         feature_names=table.names,
-        output_names=None if output_names is None else tuple(map(str, output_names)),
+        output_names=_named(output_names, None, values[:, 0]),
         num_evaluations=0,
         value_function=name if ensemble.structure.link == "identity" else f"{name} ({ensemble.structure.link} margin)",
         estimator="trees",
@@ -174,11 +270,11 @@ def _is_enough(estimator: Estimator, num_players: int, budget: int) -> bool:
     return True
 
 
-def _largest_error(estimate: Estimate, worths: Float[np.ndarray, "m rows *out"], game: Game) -> float:
+def _largest_error(found: Estimate, worths: Float[np.ndarray, "m rows *out"], game: Game) -> float:
     """The largest standard error as a share of the spread of its output; NaN where one is unknown."""
     everything = np.concatenate([worths, np.stack([game.empty, game.full])])
     spread = everything.max((0, 1)) - everything.min((0, 1))
-    return float((np.asarray(estimate.std_error) / np.where(spread > 0, spread, 1)).max())
+    return float((np.asarray(found.std_error) / np.where(spread > 0, spread, 1)).max())
 
 
 def _salvage(

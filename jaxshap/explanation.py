@@ -1,33 +1,46 @@
 """Explanation: the result a person looks at."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from jaxshap import display
 
 Index = int | str | slice | list | np.ndarray
 
 
+class Summary(NamedTuple):
+    """Means over rows and their standard errors, (features, *outputs), with groups of rows in front where asked for."""
+
+    values: Float[np.ndarray, "..."]
+    std_error: Float[np.ndarray, "..."]
+    groups: np.ndarray | None
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...] | None
+
+
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """What each player contributed to each prediction: base_values + values.sum(1) is the model's output.
 
-    Arrays are numpy. Rows were explained with the same coalitions, so their errors are correlated: the standard
-    error of a mean over rows does not fall with the number of rows.
+    Arrays are numpy. Where rows share their draws (`shared_draws`), their errors are correlated: the standard error of
+    a mean over rows then does not fall with the number of rows. `data` is the table, or the array that was explained,
+    or several of them by name.
     """
 
     values: Float[np.ndarray, "rows features *outputs"]
     std_error: Float[np.ndarray, "rows features *outputs"]
     base_values: Float[np.ndarray, "rows *outputs"]
-    data: Float[np.ndarray, "rows columns"]
+    data: Float[np.ndarray, "rows ..."] | dict[str, np.ndarray]
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...] | None
     num_evaluations: int
     value_function: str
     estimator: str
+    shared_draws: bool = True
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
         """By row, feature and output: `ex[3]`, `ex[:, "age"]`, `ex[:10, ["age", "sex"], "yes"]`.
@@ -42,10 +55,12 @@ class Explanation:
         row, feature, output = (*indices, slice(None), slice(None))[:3]
         rows = _positions(row, None, len(self.values), "row")
         features = _positions(feature, self.feature_names, len(self.feature_names), "feature")
-        parts = {name: getattr(self, name)[rows] for name in ("values", "std_error", "base_values", "data")}
+        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in ("values", "std_error", "base_values")}
         parts |= {name: parts[name][:, features] for name in ("values", "std_error")}
-        if self.data.shape[1] == len(self.feature_names):
-            parts["data"] = parts["data"][:, features]
+        if isinstance(self.data, dict):
+            parts["data"] = {name: array[rows] for name, array in self.data.items()}
+        else:
+            parts["data"] = self.data[rows][:, features] if self.data_of_features is not None else self.data[rows]
         output_names = self.output_names
         if self.values.ndim > 2:
             outputs = _positions(output, output_names, self.values.shape[2], "output")
@@ -60,6 +75,37 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def data_of_features(self) -> Float[np.ndarray, "rows features"] | None:
+        """The table of what each feature was, where features are its columns."""
+        if isinstance(self.data, dict) or self.data.shape != self.values.shape[:2]:
+            return None
+        return self.data
+
+    def summary(self, by: Sequence | np.ndarray | None = None, *, absolute: bool = True) -> "Summary":
+        """The mean over rows of |values|, or of values, for each feature and output; within each group that `by` names.
+
+        Standard errors say how far off the mean over all rows like these may be: by the rows that happened to be there,
+        and by the errors of their values, in full where rows share their draws. A mean of |values| is too large by what
+        the errors add to it: mind it where they are not small.
+        """
+        labels = np.zeros(len(self), int) if by is None else np.asarray(by)
+        if labels.shape != (len(self),):
+            raise ValueError(f"by= has shape {labels.shape} for {len(self)} rows: pass one label a row.")
+        names = np.unique(labels)
+        parts = [self._mean_over(labels == name, absolute) for name in names]
+        means, errors = (np.stack(part) for part in zip(*parts, strict=True))
+        if by is None:
+            return Summary(means[0], errors[0], None, self.feature_names, self.output_names)
+        return Summary(means, errors, names, self.feature_names, self.output_names)
+
+    def _mean_over(self, rows: Bool[np.ndarray, "rows"], absolute: bool) -> tuple[np.ndarray, np.ndarray]:
+        values = np.abs(self.values[rows]) if absolute else self.values[rows]
+        count = len(values)
+        between = values.std(0, ddof=1) / np.sqrt(count) if count > 1 else np.full(values.shape[1:], np.nan)
+        shared = self.std_error[rows].mean(0) if self.shared_draws else 0  # separate errors spread the rows already
+        return values.mean(0), np.hypot(between, shared)
+
     def __repr__(self) -> str:
         return display.as_text(self)
 
@@ -72,7 +118,7 @@ class Explanation:
             import shap
         except ImportError as error:
             raise ImportError('to_shap needs shap: pip install "jaxshap[plots]".') from error
-        data = self.data if self.data.shape[1] == len(self.feature_names) else None
+        data = self.data_of_features
         return shap.Explanation(
             values=self.values, base_values=self.base_values, data=data, feature_names=list(self.feature_names),
             output_names=None if self.output_names is None else list(self.output_names), error_std=self.std_error,
@@ -94,6 +140,8 @@ class Explanation:
     def save(self, path) -> None:
         """Write everything to an .npz file, without pickle; `jaxshap.load` reads it back."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if isinstance(self.data, dict):
+            fields |= {f"data {name}": array for name, array in fields.pop("data").items()}
         arrays: dict[str, Any] = {name: np.asarray(part) for name, part in fields.items() if part is not None}
         with open(path, "wb") as file:
             np.savez_compressed(file, **arrays)
@@ -103,12 +151,16 @@ def load(path) -> Explanation:
     """The Explanation that `Explanation.save` wrote."""
     with np.load(path, allow_pickle=False) as archive:
         parts: dict[str, Any] = {name: archive[name] for name in archive.files}
+    several = {name: parts.pop(name) for name in list(parts) if name.startswith("data ")}
+    if several:
+        parts["data"] = {name.removeprefix("data "): array for name, array in several.items()}
     names = {field.name for field in dataclasses.fields(Explanation)}
-    if missing := names - {"output_names"} - parts.keys():
+    if missing := names - {"output_names", "shared_draws"} - parts.keys():
         raise ValueError(f"{path} is not a saved Explanation: it lacks {sorted(missing)}.")
     for name in ("feature_names", "output_names"):
         parts[name] = tuple(map(str, parts[name])) if name in parts else None
-    for name, kind in (("num_evaluations", int), ("value_function", str), ("estimator", str)):
+    parts["shared_draws"] = parts.get("shared_draws", True)
+    for name, kind in (("num_evaluations", int), ("value_function", str), ("estimator", str), ("shared_draws", bool)):
         parts[name] = kind(parts[name])
     return Explanation(**parts)
 

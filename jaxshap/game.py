@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+_ARRAYS = (jax.Array, np.ndarray, np.generic)
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -68,10 +70,19 @@ def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
 
 
 def as_pytree(function: Callable) -> Callable:
-    """The function as a pytree: its arrays are leaves, so jit sees them as data; an opaque function is static."""
-    if jax.tree.leaves(function) == [function]:
+    """The function as a pytree: its arrays are leaves, so jit sees them as data; an opaque function is static.
+
+    Other leaves, such as the activation function of an Equinox module, are static as well.
+    """
+    leaves, structure = jax.tree.flatten(function)
+    if len(leaves) == 1 and leaves[0] is function:
         return jax.tree_util.Partial(function)
-    return function
+    if all(isinstance(leaf, _ARRAYS) for leaf in leaves):
+        return function
+    arrays, others = (
+        tuple(leaf if isinstance(leaf, _ARRAYS) == wanted else None for leaf in leaves) for wanted in (True, False)
+    )
+    return _Partly(arrays, others, structure)
 
 
 def table(worths: Float[Array, "size *out"]) -> Game:
@@ -118,6 +129,21 @@ def minus(game: Game, other: Game) -> Game:
     return Game(
         value, game.empty - other.empty, game.full - other.full, game.num_players, f"{game.name} − {other.name}"
     )
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class _Partly:
+    """A function whose leaves are partly arrays."""
+
+    arrays: tuple[Array | None, ...]
+    others: tuple[Any, ...] = dataclasses.field(metadata={"static": True})
+    structure: Any = dataclasses.field(metadata={"static": True})
+
+    def __call__(self, *inputs):
+        pairs = zip(self.arrays, self.others, strict=True)
+        leaves = [other if array is None else array for array, other in pairs]
+        return jax.tree.unflatten(self.structure, leaves)(*inputs)
 
 
 @jax.tree_util.register_dataclass

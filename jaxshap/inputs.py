@@ -1,14 +1,29 @@
-"""What people pass in, checked at the door: tables with or without names, models of any make, groups of columns."""
+"""What people pass in, checked at the door: tables with or without names, other inputs, models, groups of columns."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
+from jaxshap.background import WeightedRows
 from jaxshap.game import Host
+from jaxshap.players import Players
 
 Groups = Mapping[str, Sequence[str | int]] | Sequence[Sequence[str | int]]
+
+
+class Inputs(NamedTuple):
+    """Rows and references, who plays, and what the result shows of them."""
+
+    rows: Any
+    references: Any
+    options: dict[str, Any]  # of the value function: weights of the references, players, where there are any
+    groups: list[list[int]] | None  # of columns
+    names: tuple[str, ...]  # of the players
+    columns: tuple[str, ...] | None  # of a table that has names
+    data: Any
 
 
 class Table(NamedTuple):
@@ -24,6 +39,31 @@ class Model(NamedTuple):
 
     predict: Callable
     output_names: tuple[str, ...] | None
+
+
+def read_inputs(X, background, groups: Groups | Players | None, feature_names: Sequence[str] | None) -> Inputs:
+    """A table, whose columns or groups of columns play, or anything that `Players` divide."""
+    background, options = read_weights(background)
+    if isinstance(groups, Players):
+        rows, references = (jax.tree.map(_as_leaf, part) for part in (X, background))
+        groups.check(rows, "X")
+        groups.check(references, "the background")
+        if feature_names is not None and len(feature_names) != len(groups):
+            raise ValueError(f"there are {len(feature_names)} feature_names for {len(groups)} players.")
+        names = groups.names if feature_names is None else tuple(map(str, feature_names))
+        return Inputs(rows, references, options | {"players": groups}, None, names, None, _shown(rows))
+    table = read_table(X, "X", feature_names)
+    references = read_background(background, table)
+    columns, names = read_groups(groups, table.names) or (None, table.names)
+    named = table.names if table.named else None
+    return Inputs(table.array, references, options, columns, names, named, np.asarray(table.array))
+
+
+def read_weights(background) -> tuple[Any, dict[str, Any]]:
+    """A background and the weights that may come with it, as from `kmeans`."""
+    if isinstance(background, WeightedRows):
+        return background.rows, {"weights": background.weights}
+    return background, {}
 
 
 def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
@@ -56,10 +96,15 @@ def read_background(background, table: Table):
     return read_table(background, "the background", table.names).array
 
 
-def read_model(model, rows: np.ndarray, names: Sequence[str], named: bool) -> Model:
-    """A traceable function as it is; a fitted estimator or a function JAX cannot trace, on the host."""
+def read_model(model, rows: Any, names: Sequence[str] | None) -> Model:
+    """A traceable function as it is; a fitted estimator or a function JAX cannot trace, on the host.
+
+    `names` are those of the columns, for models that were fitted with them.
+    """
     if isinstance(model, Host):
         return Model(model, None)
+    if _is_torch(model):
+        return Model(Host(_torch_call(model)), None)
     if not callable(model):
         method = getattr(model, "predict_proba", None) or getattr(model, "predict", None)
         if method is None:
@@ -68,8 +113,8 @@ def read_model(model, rows: np.ndarray, names: Sequence[str], named: bool) -> Mo
             )
         classes = getattr(model, "classes_", None) if hasattr(model, "predict_proba") else None
         output_names = None if classes is None else tuple(map(str, classes))
-        return Model(Host(_by_name(model, method, names, named)), output_names)
-    on_host = _by_name(getattr(model, "__self__", None), model, names, named)
+        return Model(Host(_by_name(model, method, names)), output_names)
+    on_host = _by_name(getattr(model, "__self__", None), model, names)
     return Model(model if _is_traceable(model, on_host, rows) else Host(on_host), None)
 
 
@@ -92,6 +137,68 @@ def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[
     members |= alone
     order = sorted(members, key=lambda name: members[name][0])
     return [members[name] for name in order], tuple(order)
+
+
+def column_groups(transformer) -> dict[str, list[int]]:
+    """Groups for `explain` from a fitted ColumnTransformer: the output columns that each input column became.
+
+    One-hot columns are one player; columns that a step mixes (a projection, say) are one player together.
+    """
+    steps = getattr(transformer, "transformers_", None)
+    if steps is None:
+        raise TypeError(f"column_groups needs a fitted ColumnTransformer, not {type(transformer).__name__}.")
+    found: dict[str, list[int]] = {}
+    for name, step, columns in steps:
+        where = transformer.output_indices_[name]
+        outputs = list(range(where.start, where.stop))
+        if not outputs:
+            continue
+        names = _input_names(transformer, columns)
+        counts = _outputs_of_each(step, len(names), len(outputs))
+        if counts is None:
+            names, counts = ["+".join(names)], [len(outputs)]
+        for column, count in zip(names, counts, strict=True):
+            found.setdefault(column, []).extend(outputs[:count])
+            outputs = outputs[count:]
+    return found
+
+
+def _input_names(transformer, columns) -> list[str]:
+    """Names of the columns that a step takes, given by name, number, slice or mask."""
+    known = getattr(transformer, "feature_names_in_", None)
+    if known is None:
+        known = np.array([f"x{number}" for number in range(transformer.n_features_in_)])
+    if isinstance(columns, str):
+        return [columns]
+    if isinstance(columns, slice) or np.asarray(columns).dtype.kind in "biu":
+        return list(map(str, np.atleast_1d(known[columns])))
+    return list(map(str, columns))
+
+
+def _outputs_of_each(step, inputs: int, outputs: int) -> list[int] | None:
+    """How many columns a step makes of each of its own; None where it cannot be told."""
+    last = step[-1] if hasattr(step, "steps") else step  # of a pipeline: what comes before must keep the columns
+    categories = getattr(last, "categories_", None)
+    if categories is not None and len(categories) == inputs and outputs != inputs:
+        counts = [len(one) for one in categories]
+        for number, rare in enumerate(getattr(last, "infrequent_categories_", [None] * inputs)):
+            counts[number] -= 0 if rare is None else len(rare) - 1
+        dropped = getattr(last, "drop_idx_", None)
+        for number, gone in enumerate([None] * inputs if dropped is None else dropped):
+            counts[number] -= gone is not None
+        return counts if sum(counts) == outputs else None
+    return [1] * inputs if inputs == outputs else None
+
+
+def _as_leaf(part):
+    return part if isinstance(part, jax.Array) else np.asarray(part)
+
+
+def _shown(rows) -> Any:
+    """One array as it is; several by name."""
+    paths, _ = jax.tree_util.tree_flatten_with_path(rows)
+    named = {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in paths}
+    return next(iter(named.values())) if len(named) == 1 else named
 
 
 def _numeric(array, what: str, names: Sequence[str]):
@@ -119,19 +226,48 @@ def _is_numeric(column: np.ndarray) -> bool:
     return True
 
 
-def _is_traceable(model: Callable, on_host: Callable, rows: np.ndarray) -> bool:
+def _is_traceable(model: Callable, on_host: Callable, rows: Any) -> bool:
     """Whether JAX can trace it. A model that fails both ways has a fault of its own, and that is shown."""
+
+    def two(part):
+        dtype = jax.numpy.result_type(float) if part.ndim == 2 and part is rows else part.dtype
+        return jax.ShapeDtypeStruct((2, *part.shape[1:]), jax.dtypes.canonicalize_dtype(dtype))
+
     try:
-        jax.eval_shape(model, jax.ShapeDtypeStruct((2, rows.shape[1]), jax.numpy.result_type(float)))
+        jax.eval_shape(model, jax.tree.map(two, rows))
     except Exception:
-        on_host(rows[:2])
+        on_host(jax.tree.map(lambda part: np.asarray(part[:2]), rows))
         return False
     return True
 
 
-def _by_name(owner, method: Callable, names: Sequence[str], named: bool) -> Callable:
+def _is_torch(model) -> bool:
+    return any(kind.__module__ == "torch.nn.modules.module" for kind in type(model).__mro__)
+
+
+def _torch_call(module) -> Callable:
+    """A torch module on numpy batches, without gradients; in the mode that it is in."""
+
+    torch = sys.modules["torch"]  # imported by whoever made the module
+
+    def call(batch):
+        weights = next(module.parameters(), None)
+
+        def tensor(part):
+            found = torch.as_tensor(part)
+            if weights is None:
+                return found
+            return found.to(weights.device, weights.dtype if found.is_floating_point() else None)
+
+        with torch.no_grad():
+            return module(jax.tree.map(tensor, batch)).cpu().numpy()
+
+    return call
+
+
+def _by_name(owner, method: Callable, names: Sequence[str] | None) -> Callable:
     """A model fitted on a DataFrame gets DataFrames with the same columns, as it expects."""
-    if not named or not hasattr(owner, "feature_names_in_"):
+    if names is None or not hasattr(owner, "feature_names_in_"):
         return method
     import pandas as pd
 

@@ -57,6 +57,7 @@ def _pyplot():
 
 def _label(explanation: Explanation, feature: int) -> str:
     name = explanation.feature_names[feature]
-    if len(explanation) > 1 or explanation.data.shape[1] != len(explanation.feature_names):
+    data = explanation.data_of_features
+    if len(explanation) > 1 or data is None:
         return name
-    return f"{name} = {explanation.data[0, feature]:.4g}"
+    return f"{name} = {data[0, feature]:.4g}"

@@ -12,8 +12,9 @@ import jaxshap
 ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory compilation",
-    "game coalitions",
+    "game coalitions players background",
     "transforms linear projections masking inputs designs sign_kernels checkpoint",
+    "filling",
     "evaluation estimator surrogates sign_process values trees theory",
     "sign_fit",
     "estimators uncertainty residuals decomposition effects lime causal",
@@ -24,7 +25,7 @@ LAYERS = [
     "plots",
     "__main__",
 ]
-WITHIN = {"trees": ["ensemble", "paths convert", "tables", "deep attribution", "path_dependent interventional"]}
+WITHIN = {"trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"]}
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
     steps = {f"{package}.{name}": step / len(parts) for step, names in enumerate(parts) for name in names.split()}
@@ -35,7 +36,7 @@ FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py"
 
 
 def level_of(name):
-    """Of a dotted name below jaxshap: `estimators.exact` belongs to `estimators`, `trees.deep` has its own."""
+    """Of a dotted name below jaxshap: `estimators.exact` belongs to `estimators`, `trees.direct` has its own."""
     return LEVEL.get(".".join(name.split(".")[:2]), LEVEL.get(name.split(".")[0], len(LAYERS)))
 
 

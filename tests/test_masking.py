@@ -85,12 +85,12 @@ def test_a_block_bounds_the_points_of_one_model_call(block):
 
     weights = np.full(19, np.float32(1 / 19))
     masked = Masked(
-        jax.tree_util.Partial(model), jnp.asarray(ROWS), jnp.asarray(BACKGROUND), jnp.asarray(weights), block
+        jax.tree_util.Partial(model), jnp.asarray(ROWS), jnp.asarray(BACKGROUND), jnp.asarray(weights), None, block
     )
     traced = jax.vmap(masked)(all_coalitions(4)[:3])
     assert max(sizes) <= block
     sizes.clear()
-    on_host = HostMasked(jaxshap.host(model), ROWS, BACKGROUND, weights, block)(np.asarray(all_coalitions(4)[:3]))
+    on_host = HostMasked(jaxshap.host(model), ROWS, BACKGROUND, weights, None, block)(np.asarray(all_coalitions(4)[:3]))
     assert max(sizes) <= max(block, 3)  # a batch of three coalitions is three points at least
     np.testing.assert_allclose(traced, on_host, atol=1e-5)
 

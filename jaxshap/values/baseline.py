@@ -2,15 +2,28 @@
 
 from collections.abc import Callable
 
+import jax
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from jaxshap.game import Game
 from jaxshap.masking import masked_game
+from jaxshap.players import Players
 
 
-def baseline(model: Callable, X: Float[Array, "rows features"], reference: Float[Array, "features"]) -> Game:
-    """v(S) = model(x_S, reference elsewhere) for every row x of X: what sets x apart from the reference."""
+def baseline(
+    model: Callable,
+    X: PyTree[Float[Array, "rows ..."]],
+    reference: PyTree[Float[Array, "..."]],
+    players: Players | None = None,
+) -> Game:
+    """v(S) = model(x_S, reference elsewhere) for every row x of X: what sets x apart from the reference.
+
+    `players` are for inputs that are not tables; see `jaxshap.patches`.
+    """
+    if players is not None:
+        one = jax.tree.map(lambda part: np.asarray(part)[None] if np.isscalar(part) else part[None], reference)
+        return masked_game(model, X, one, None, "baseline", players)
     if np.ndim(reference) != 1:
         raise ValueError(
             f"a reference is one row (features,), not an array of shape {np.shape(reference)}: "

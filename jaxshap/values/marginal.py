@@ -2,21 +2,24 @@
 
 from collections.abc import Callable
 
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from jaxshap.game import Game
 from jaxshap.masking import masked_game
+from jaxshap.players import Players
 
 
 def marginal(
     model: Callable,
-    X: Float[Array, "rows features"],
-    background: Float[Array, "background features"],
+    X: PyTree[Float[Array, "rows ..."]],
+    background: PyTree[Float[Array, "background ..."]],
     weights: Float[Array, "background"] | None = None,
+    players: Players | None = None,
 ) -> Game:
     """v(S) = mean over background rows r of model(x_S, r elsewhere), for every row x of X; `weights` make it weighted.
 
     The mean of the `baseline` games of all background rows, and so are its Shapley values. True to the model,
     not to the data: it asks about combinations that may never occur. Janzing et al. (2020).
+    `players` are for inputs that are not tables; see `jaxshap.patches`.
     """
-    return masked_game(model, X, background, weights, "marginal")
+    return masked_game(model, X, background, weights, "marginal", players)
