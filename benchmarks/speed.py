@@ -45,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--peer-rows", type=int, default=2)
-    parser.add_argument("--most-seconds", type=float, default=10, help="for one call on --peer-rows rows")
+    parser.add_argument("--most-seconds", type=float, default=10, help="for one call, on each --peer-rows rows")
     options = parser.parse_args()
     ours = [Method(repr(one).split("(")[0], _ours(one), False) for one in OURS]
     peers = [Method(name, _quiet(values, library)) for name, values, library in _installed()]
@@ -80,21 +80,22 @@ def _time_to_error(setting: Setting, ours: list[Method], peers: list[Method], op
     truth, uncertain = _truth(data, setting)
     tasks, budgets = {}, {}
     for method in ours + peers:
-        rows = min(options.peer_rows, setting.rows)
+        rows = min(options.peer_rows, setting.rows) if method.row_by_row else setting.rows
+        most_seconds = options.most_seconds * (rows / options.peer_rows)
         budget = 2 * setting.players + 2 + setting.players // 4
         for _ in range(MOST_DOUBLINGS + 1):
             for _ in range(2):  # the first call may compile
                 begin = time.perf_counter()
                 found = method.values(data, rows, budget)
                 seconds = time.perf_counter() - begin
-                if 2 * seconds <= options.most_seconds:
+                if 2 * seconds <= most_seconds:
                     break
             if found is not None and _error(found, truth) <= GOAL_ERROR:
-                tasks[method.name] = (method, rows if method.row_by_row else setting.rows, budget)
+                tasks[method.name] = (method, rows, budget)
                 budgets[method.name] = budget
                 break
             budget *= 2
-            if 2 * seconds > options.most_seconds or budget > 2**setting.players:
+            if 2 * seconds > most_seconds or budget > 2**setting.players:
                 break
     timings, errors = _interleaved(tasks, data, truth, setting, options.repeats)
     title = f"{', '.join(map(str, setting))}: to 1 % (φ to {uncertain:.1%})"

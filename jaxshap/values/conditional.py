@@ -62,8 +62,8 @@ class Gaussian:
 
     def learn(self, background, weights) -> tuple[Fill, int]:
         mean = weights @ background
+        _check_varies(background)
         scale = jnp.sqrt(weights @ (background - mean) ** 2)
-        _check_varies(scale)
         margins = _Affine(mean, scale)
         return _normal_fill(margins, margins.scores(background), weights, self)
 
@@ -77,6 +77,7 @@ class Copula:
     key: int = 0
 
     def learn(self, background, weights) -> tuple[Fill, int]:
+        _check_varies(background)
         order = jnp.argsort(background, axis=0)
         ordered = jnp.take_along_axis(jnp.asarray(background), order, axis=0)
         shares = jnp.asarray(weights)[order]
@@ -84,7 +85,6 @@ class Copula:
         scores = margins.scores(background)
         scores = scores - weights @ scores
         scale = jnp.sqrt(weights @ scores**2)
-        _check_varies(scale)
         return _normal_fill(margins, scores / scale, weights, self)
 
 
@@ -184,8 +184,8 @@ def _normal_fill(margins, scores, weights, how: Gaussian | Copula) -> tuple[Fill
     return _NormalFill(margins, correlations, jnp.concatenate([half, -half])), how.num_samples
 
 
-def _check_varies(scale: Float[Array, "features"]) -> None:
-    if not isinstance(scale, Tracer) and len(constant := np.flatnonzero(np.asarray(scale) == 0)):
+def _check_varies(background: Float[Array, "m features"]) -> None:
+    if not isinstance(background, Tracer) and len(constant := np.flatnonzero(np.ptp(np.asarray(background), 0) == 0)):
         raise ValueError(
             f"columns {constant.tolist()} of the background do not vary, so nothing can be learned about them: leave "
             "them out, or use how=jaxshap.Nearby()."

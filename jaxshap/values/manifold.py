@@ -31,11 +31,10 @@ def manifold(
     standard deviations, to the nearest `neighbours`-th row of the background. Taufiq, Blöbaum & Minorics (2023).
     """
     rows, references = checked_table(model, X, background)
-    if not 0 < inside <= 1 or not 1 <= neighbours < len(references):
-        raise ValueError(
-            f"inside={inside} is a share of the background in (0, 1], and neighbours={neighbours} fewer than its "
-            f"{len(references)} rows."
-        )
+    if not 0 < inside <= 1:
+        raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
+    if score is None and not 1 <= neighbours < len(references):
+        raise ValueError(f"neighbours={neighbours}: pass a number below the {len(references)} rows of the background.")
     weights = jnp.asarray(checked_weights(weights, len(references), rows))
     references = jnp.asarray(references)
     if score is None:
