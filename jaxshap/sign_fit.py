@@ -106,7 +106,11 @@ def start(num_players: int, dtype) -> Parameters:
     A sum of θ far above that of the game (it was 1 to 2 for networks of 100 to 784 players) takes more steps to leave
     than there are.
     """
-    return Parameters(jnp.full(num_players, np.log(min(0.3, 2 / num_players)), dtype), jnp.asarray(-4.0, dtype), jnp.asarray(-3.0, dtype))
+    return Parameters(
+        jnp.full(num_players, np.log(min(0.3, 2 / num_players)), dtype),
+        jnp.asarray(-4.0, dtype),
+        jnp.asarray(-3.0, dtype),
+    )
 
 
 def first_prior(num_players: int, dtype) -> Prior:

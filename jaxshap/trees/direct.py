@@ -11,7 +11,8 @@ from jaxshap.trees.paths import Paths
 from jaxshap.trees.tables import factorials, pairs, patterns
 
 PATHS_AT_ONCE = 16
-POINTS_AT_ONCE = 2**18  # rows times background rows times paths
+POINTS_AT_ONCE = 2**17  # rows times background rows times paths
+MOST_PLACES = 64  # to which a product with zeros and ones adds faster than a scatter
 
 
 def quadrature_sum(paths: Paths, places, values, codes, _, order: int, num_places: int) -> Float[Array, "places rows"]:
@@ -26,32 +27,33 @@ def quadrature_sum(paths: Paths, places, values, codes, _, order: int, num_place
 
     def of_block(pattern, rates, sibling_rate, own, sibling):
         """Slots (paths, outputs, features, rows). Loops over features and nodes are unrolled: the rest is vectors."""
-        rates = rates.astype(dtype)[..., None, None]
-        met = [((pattern >> j) & 1).astype(bool)[:, None] for j in range(width)]  # paths, 1, rows
+        bits = jnp.arange(width, dtype=pattern.dtype)[:, None]
+        met = jax.lax.optimization_barrier(((pattern[:, None] >> bits) & 1).astype(dtype))  # paths, features, rows
+        rates = rates.astype(dtype)[..., None]
         product = weight
         for j in range(width - 1):
-            met_factor, unmet_factor = q + (1 - q) * rates[:, j], (1 - q) * rates[:, j]
-            product = product * jnp.where(met[j], met_factor, unmet_factor)
-        gained = (1 - rates) / (q + (1 - q) * rates)  # the same where it is met
-        product, own, sibling = product[:, None], own[..., None, None], sibling[..., None, None]
-        met_last, rate = met[-1][:, None].astype(dtype), rates[:, -1][:, None]
-        turned_rate = sibling_rate.astype(dtype)[:, None, None, None]
-        of_last = own * (met_last - rate) + sibling * (1 - met_last - turned_rate)  # paths, outputs, 1, rows
+            product = product * (q * met[:, j, None] + (1 - q) * rates[:, j, None])
+        met, met_last = met[:, None, :-1], met[:, None, -1:]  # with an axis for outputs
+        rate, turned_rate = rates[:, None, -1:], sibling_rate.astype(dtype)[:, None, None, None]
+        own, sibling = own[..., None, None], sibling[..., None, None]
         both = own * (q * met_last + (1 - q) * rate) + sibling * (q * (1 - met_last) + (1 - q) * turned_rate)
-        whole, last = jax.lax.optimization_barrier((product * both, product * of_last))  # paths, outputs, nodes, rows
+        of_last = own * (met_last - rate) + sibling * (1 - met_last - turned_rate)
+        parts = product[:, None] * both, product[:, None] * of_last
+        whole, last = jax.lax.optimization_barrier(parts)  # paths, outputs, nodes, rows
+        gained = ((1 - rates) / (q.T + (1 - q.T) * rates))[:, None, :-1]  # as `lost`, where the condition is met
 
-        def summed(part):
-            return sum(part[:, :, node] for node in range(len(nodes)))
+        def summed(factors, products):
+            """Over nodes: (paths, 1 or outputs, slots, nodes or nodes and rows) times (paths, outputs, nodes, rows)."""
+            return sum(factors[:, :, :, node] * products[:, :, node, None] for node in range(len(nodes)))
 
         if order == 1:
-            without = summed(whole * lost)
-            slots = [jnp.where(met[j], summed(whole * gained[:, None, j]), without) for j in range(width - 1)]
-            return jnp.stack([*slots, summed(last)], axis=2)
-        moved = jnp.stack([jnp.where(met[j], gained[:, j], lost) for j in range(width - 1)], axis=1)
-        with_last = jnp.einsum("poqr,pjqr->pojr", last, moved, precision="highest")
+            without = (whole * lost).sum(2, keepdims=True)
+            slots = without + met * (summed(gained[..., None], whole) - without)
+            return jnp.concatenate([slots, last.sum(2, keepdims=True)], axis=2)
+        moved = lost + met[:, :, :, None] * (gained[..., None] - lost)
         i, j = np.array(pairs(width - 1)).T
-        others = jnp.einsum("poqr,psqr->posr", whole, moved[:, i] * moved[:, j], precision="highest")
-        return jnp.concatenate([others, with_last], axis=2)  # in the order of `pairs`: those of the last come last
+        others = summed(moved[:, :, i] * moved[:, :, j], whole)
+        return jnp.concatenate([others, summed(moved, last)], axis=2)  # in the order of `pairs`: the last come last
 
     found = patterns(paths, codes)
     blocks = found, paths.rates, paths.sibling_rate, *_leaf_values(paths, values)
@@ -95,29 +97,28 @@ def _gains(
     """
     dtype = share.dtype
     s, t = (width - jax.lax.population_count(part).astype(jnp.int32) for part in (other, row))
-    all_met = (row[:, :, None] | other[:, None]) == jnp.uint32(2**width - 1)
-    bit = jnp.arange(width, dtype=jnp.uint32)
-    unmet_other, unmet_row = (
-        (1 - ((part >> bit[:, None, None]) & 1)).astype(dtype).transpose(1, 0, 2) for part in (other, row)
-    )  # paths, features, background or rows
-    of_s = jax.nn.one_hot(s, width + 1, dtype=dtype) * share[:, None]
+    all_met = (other[:, :, None] | row[:, None]) == jnp.uint32(2**width - 1)
+    bit = jnp.arange(width, dtype=jnp.uint32)[:, None]
+    unmet_other, unmet_row = ((1 - ((part[:, None] >> bit) & 1)).astype(dtype) for part in (other, row))
+    of_s = [jnp.where(s == count, share, 0)[:, :, None] for count in range(width + 1)]
 
-    def summed(weights, bits):
-        return jnp.einsum("prb,pkb->pkr", weights, bits, precision="highest")
-
-    def weights(less_s: int, less_t: int):
+    def weights(less_s: int, less_t: int) -> Float[Array, "paths background rows"]:
+        """By products with zeros and ones, which are faster than looking up."""
         table = jnp.asarray(factorials(width, less_s, less_t), dtype)
-        every = jnp.einsum("prs,pbs->prb", table.T[t], of_s, precision="highest")  # a product beats a gather
-        return jnp.where(all_met, every, 0)
+        every = sum(of_s[count] * table[count][t][:, None] for count in range(less_s, width + 1))
+        return jax.lax.optimization_barrier(jnp.where(all_met, every, 0))
+
+    def summed(bits, weights):
+        return jnp.einsum("pkb,pbr->pkr", bits, weights, precision="highest")
 
     if order == 1:
-        gained = summed(weights(1, 0), unmet_other)
+        gained = summed(unmet_other, weights(1, 0))
         whole = jnp.where(s == 0, share, 0).sum(1)[:, None]
         return gained - ((gained.sum(1) + whole) / jnp.maximum(t, 1).astype(dtype))[:, None] * unmet_row
     i, j = np.array(pairs(width)).T
-    across = summed(weights(1, 1), unmet_other)
-    alike = summed(weights(2, 0), unmet_other[:, i] * unmet_other[:, j])
-    alike += weights(0, 2).sum(2)[:, None] * unmet_row[:, i] * unmet_row[:, j]
+    across = summed(unmet_other, weights(1, 1))
+    alike = summed(unmet_other[:, i] * unmet_other[:, j], weights(2, 0))
+    alike += weights(0, 2).sum(1)[:, None] * unmet_row[:, i] * unmet_row[:, j]
     return alike - across[:, i] * unmet_row[:, j] - unmet_row[:, i] * across[:, j]
 
 
@@ -139,7 +140,10 @@ def _summed(of_block: Callable, parts: tuple, places, at_once: int, num_places: 
 
     def step(total, block):
         place, *rest = block
-        slots = of_block(*rest)
-        return total + start.at[place.reshape(-1)].add(slots.reshape(-1, rows)), None
+        place, slots = place.reshape(-1), of_block(*rest).reshape(-1, rows)
+        if num_places > MOST_PLACES:
+            return total + start.at[place].add(slots), None
+        chosen = (place == jnp.arange(num_places, dtype=place.dtype)[:, None]).astype(dtype)
+        return total + jnp.dot(chosen, slots, precision="highest"), None
 
     return jax.lax.scan(step, start, tuple(map(blocked, (places, *map(jnp.asarray, parts)))))[0]

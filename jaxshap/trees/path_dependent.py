@@ -47,4 +47,4 @@ def _chances(paths: Paths, _) -> tuple[Float[Array, "paths patterns"], Float[Arr
     return product_patterns(rates), product_patterns(rates.at[:, -1].set(jnp.asarray(paths.sibling_rate, dtype)))
 
 
-_KIND = Kind(_chances, quadrature_sum, (), cost=20.0)
+_KIND = Kind(_chances, quadrature_sum, (), cost=60.0)
