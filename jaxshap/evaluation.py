@@ -72,7 +72,8 @@ def evaluate(
             raise TypeError(
                 "a host model cannot run under jit, vmap or grad: call estimate or explain outside of them."
             )
-        return jax.lax.map(game, coalitions, batch_size=_resolve(batch_size, game, len(coalitions)))
+        again = jax.checkpoint(game.__call__, prevent_cse=False)  # a gradient keeps no more than a batch
+        return jax.lax.map(again, coalitions, batch_size=_resolve(batch_size, game, len(coalitions)))
     asked = np.asarray(coalitions)
     if checkpoint is not None:
         kept = resume(checkpoint, game, asked)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.game import Game, Host, as_pytree
-from jaxshap.masking import bytes_per_point_of, check_finite, check_outputs
+from jaxshap.masking import again, bytes_per_point_of, check_finite, check_outputs
 from jaxshap.memory import byte_limit
 
 Fill = Callable[
@@ -54,6 +54,7 @@ class Filled:
     rows_at_once: int = dataclasses.field(metadata={"static": True})
 
     def __call__(self, coalition: Bool[Array, "features"]) -> Float[Array, "rows *out"]:
+        @again
         def of_row(row):
             inputs, weights = self.fill(coalition, row)
             return jnp.tensordot(weights, self.model(inputs), 1)

@@ -1,6 +1,7 @@
 """Games in which what is absent takes the values it has in reference rows."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,9 @@ def masked_game(
     return Game(value, jax.device_put(empty), jax.device_put(full), num_players, name)
 
 
+again = functools.partial(jax.checkpoint, prevent_cse=False)  # evaluated again for a gradient rather than kept
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Masked:
@@ -76,9 +80,10 @@ class Masked:
         padded = _pad(self.references, self.weights, -(-count // length) * length)
         parts = jax.tree.map(lambda part: part.reshape(-1, length, *part.shape[1:]), padded)
 
+        @again
         def of_row(row):
             one = jax.tree.map(lambda part: part[None], row)
-            return jax.lax.map(lambda part: self._mean(coalition, one, *part)[0], parts).sum(0)
+            return jax.lax.map(again(lambda part: self._mean(coalition, one, *part)[0]), parts).sum(0)
 
         return jax.lax.map(of_row, self.rows, batch_size=max(1, self.block // length))
 
