@@ -18,7 +18,7 @@ data = load_diabetes(as_frame=True)
 names = list(data.data.columns)
 inputs = jnp.asarray(data.data / data.data.std(), jnp.float32)
 target = jnp.asarray((data.target - data.target.mean()) / data.target.std(), jnp.float32)
-RADIUS = 0.4  # how far the row may be moved, in standard deviations of a feature
+RADIUS = 0.5  # how far the row may be moved, in standard deviations of a feature
 
 
 def predict(parameters, rows):
@@ -59,7 +59,7 @@ wanted = honest.at[jnp.array([largest, smallest])].set(honest[jnp.array([smalles
 @jax.jit
 def attack(row):
     """Descent on the distance to the wanted attributions, the prediction held, within the radius."""
-    optimiser = optax.adam(0.02)
+    optimiser = optax.adam(0.03)
 
     def loss(shift):
         moved = row + RADIUS * jnp.tanh(shift)
@@ -72,7 +72,7 @@ def attack(row):
         return (optax.apply_updates(shift, updates), state), None
 
     shift = jnp.zeros_like(row)
-    shift = jax.lax.scan(step, (shift, optimiser.init(shift)), length=150)[0][0]
+    shift = jax.lax.scan(step, (shift, optimiser.init(shift)), length=300)[0][0]
     return row + RADIUS * jnp.tanh(shift)
 
 

@@ -75,9 +75,8 @@ for title, penalty in (("as it comes", 0.0), ("with a penalty on the stamp", 1.0
     explanation = jaxshap.explain(model, alike[0][:500], np.zeros((1, 6), np.float32), feature_names=NAMES)
     importance = explanation.summary()
     share = importance.values[STAMP] / importance.values.sum()
-    print(
-        f"{title}: {accuracy(parameters, alike):.1%} right where the stamp helps, {accuracy(parameters, apart):.1%} where"
-    )
-    print(f"  it does not; the stamp has {share:.1%} of all attributions. Mean |Shapley value|:")
+    right = [accuracy(parameters, data) for data in (alike, apart)]
+    print(f"{title}: {right[0]:.1%} right where the stamp helps, {right[1]:.1%} where it does not;")
+    print(f"  the stamp has {share:.1%} of all attributions. Mean |Shapley value|:")
     for name, value, error in zip(NAMES, importance.values, importance.std_error, strict=True):
         print(f"  {name:5s} {value:.2f} ± {1.96 * error:.2f}  {'#' * int(20 * value)}")

@@ -83,7 +83,7 @@ def explain(
             "can be explained, with no estimator=, groups=, value= or reward=."
         )
     inputs = read_inputs(X, background, groups, _own_columns(model, X, feature_names))
-    predict, classes = read_model(model, inputs.rows, inputs.columns)
+    predict, classes = read_model(model, inputs)
     task = _Task(predict, inputs, value, reward)
     num_rows = len(jax.tree.leaves(inputs.rows)[0])
     if separate_draws:

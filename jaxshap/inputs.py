@@ -96,11 +96,8 @@ def read_background(background, table: Table):
     return read_table(background, "the background", table.names).array
 
 
-def read_model(model, rows: Any, names: Sequence[str] | None) -> Model:
-    """A traceable function as it is; a fitted estimator or a function JAX cannot trace, on the host.
-
-    `names` are those of the columns, for models that were fitted with them.
-    """
+def read_model(model, inputs: Inputs) -> Model:
+    """A traceable function as it is; a fitted estimator or a function JAX cannot trace, on the host."""
     if isinstance(model, Host):
         return Model(model, None)
     if _is_torch(model):
@@ -113,9 +110,9 @@ def read_model(model, rows: Any, names: Sequence[str] | None) -> Model:
             )
         classes = getattr(model, "classes_", None) if hasattr(model, "predict_proba") else None
         output_names = None if classes is None else tuple(map(str, classes))
-        return Model(Host(_by_name(model, method, names)), output_names)
-    on_host = _by_name(getattr(model, "__self__", None), model, names)
-    return Model(model if _is_traceable(model, on_host, rows) else Host(on_host), None)
+        return Model(Host(_by_name(model, method, inputs.columns)), output_names)
+    on_host = _by_name(getattr(model, "__self__", None), model, inputs.columns)
+    return Model(model if _is_traceable(model, on_host, inputs) else Host(on_host), None)
 
 
 def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]] | None:
@@ -226,17 +223,17 @@ def _is_numeric(column: np.ndarray) -> bool:
     return True
 
 
-def _is_traceable(model: Callable, on_host: Callable, rows: Any) -> bool:
+def _is_traceable(model: Callable, on_host: Callable, inputs: Inputs) -> bool:
     """Whether JAX can trace it. A model that fails both ways has a fault of its own, and that is shown."""
 
-    def two(part):
-        dtype = jax.numpy.result_type(float) if part.ndim == 2 and part is rows else part.dtype
+    def two(part):  # tables become floating-point numbers, other inputs stay what they are
+        dtype = part.dtype if "players" in inputs.options else jax.numpy.result_type(float)
         return jax.ShapeDtypeStruct((2, *part.shape[1:]), jax.dtypes.canonicalize_dtype(dtype))
 
     try:
-        jax.eval_shape(model, jax.tree.map(two, rows))
+        jax.eval_shape(model, jax.tree.map(two, inputs.rows))
     except Exception:
-        on_host(jax.tree.map(lambda part: np.asarray(part[:2]), rows))
+        on_host(jax.tree.map(lambda part: np.asarray(part[:2]), inputs.rows))
         return False
     return True
 

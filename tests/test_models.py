@@ -40,7 +40,7 @@ def test_plain_functions_with_parameters_are_not_compiled_again_for_others(compi
 
 class TestFlax:
     def test_nnx_modules_are_models(self):
-        nnx = pytest.importorskip("flax").nnx
+        nnx = pytest.importorskip("flax.nnx")
 
         class Network(nnx.Module):
             def __init__(self, rngs):
@@ -53,7 +53,7 @@ class TestFlax:
         explained(network, network)
 
     def test_linen_modules_are_models_with_their_parameters(self):
-        linen = pytest.importorskip("flax").linen
+        linen = pytest.importorskip("flax.linen")
 
         class Network(linen.Module):
             @linen.compact

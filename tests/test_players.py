@@ -55,6 +55,7 @@ def test_tokens_are_replaced_by_a_mask_token_and_stay_whole_numbers():
     table = jnp.asarray(np.random.default_rng(2).normal(size=(11, 4)), jnp.float32)
 
     def model(tokens):
+        assert isinstance(tokens, jax.Array)  # traced, not run on the host
         assert jnp.issubdtype(tokens.dtype, jnp.integer)
         return jnp.tanh(table[tokens].sum(1)).sum(1)
 

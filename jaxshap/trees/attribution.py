@@ -50,8 +50,13 @@ def attribute(ensemble: Ensemble, rows: Any, kind: Kind, order: int) -> Float[Ar
         most = 2**12 if is_direct else max(64, TABLE_BYTES // (slots * 2**width * values.dtype.itemsize))
         for part in _parts(group, most):
             places = _places(part, structure, values.shape[1], order)
-            run, how = (_direct_sum, kind.direct) if is_direct else (_table_sum, kind.chances)
-            total = total + run(how, order, num_places, part, places, values, codes, kind.others)
+            if is_direct:
+                found = _direct_sum(kind.direct, order, num_places, part, places, values, codes, kind.others)
+            else:
+                siblings = min(len(part.leaf), bucket(int((part.sibling >= 0).sum())))
+                how = kind.chances, order, num_places, siblings
+                found = _table_sum(*how, part, places, values, codes, kind.others)
+            total = total + found
     found = total.swapaxes(1, 2).reshape(chunks * size, num_places)[:count]
     shape = (structure.num_features,) * order
     return jnp.moveaxis(found.reshape(count, structure.num_outputs, *shape), 1, -1)
@@ -66,9 +71,11 @@ def with_diagonal(
     return both.at[:, diagonal, diagonal].set(values - both.sum(2))
 
 
-def _table_sum_of(chances: Callable, order: int, num_places: int, paths: Paths, places, values, codes, others):
+def _table_sum_of(
+    chances: Callable, order: int, num_places: int, siblings: int, paths: Paths, places, values, codes, others
+):
     own, sibling = chances(paths, others)
-    entries = tables(own, sibling, paths, values, order)
+    entries = tables(own, sibling, paths, values, siblings, order)
     return jax.lax.map(lambda chunk: apply_tables(entries, patterns(paths, chunk), places, num_places), codes)
 
 
@@ -76,7 +83,7 @@ def _direct_sum_of(direct: Callable, order: int, num_places: int, paths: Paths, 
     return jax.lax.map(lambda chunk: direct(paths, places, values, chunk, others, order, num_places), codes)
 
 
-_table_sum = jax.jit(_table_sum_of, static_argnums=(0, 1, 2))
+_table_sum = jax.jit(_table_sum_of, static_argnums=(0, 1, 2, 3))
 _direct_sum = jax.jit(_direct_sum_of, static_argnums=(0, 1, 2))
 
 

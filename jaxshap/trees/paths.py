@@ -36,7 +36,7 @@ class Paths(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """Paths by number of features, and the structure with the columns of merged categories appended."""
+    """Paths by number of features, siblings first, and the structure with columns of merged categories appended."""
 
     groups: tuple[Paths, ...]
     structure: Structure
@@ -69,10 +69,13 @@ def merged_paths(structure: Structure) -> Merged:
         )
         nodes = np.concatenate([first[~siblings], second[~siblings]]).astype(np.int64)
         state = left.take(~siblings).join(right.take(~siblings))
-    groups = tuple(
-        Paths(*(np.concatenate(parts) for parts in zip(*found[width], strict=True))) for width in sorted(found)
-    )
-    return Merged(groups, sets.extended())
+    groups = [Paths(*(np.concatenate(parts) for parts in zip(*found[width], strict=True))) for width in sorted(found)]
+    return Merged(tuple(map(_siblings_first, groups)), sets.extended())
+
+
+def _siblings_first(group: Paths) -> Paths:
+    order = np.argsort(group.sibling < 0, kind="stable")
+    return Paths(*(part[order] for part in group))
 
 
 class _Frontier(NamedTuple):

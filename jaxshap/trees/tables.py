@@ -71,25 +71,44 @@ def product_patterns(rates: Float[Array, "paths k"]) -> Float[Array, "paths patt
 
 def tables(
     chances: Float[Array, "paths patterns"], sibling_chances: Float[Array, "paths patterns"], paths: Paths,
-    values: Float[Array, "leaves outputs"], order: int = 1,
+    values: Float[Array, "leaves outputs"], num_siblings: int, order: int = 1,
 ) -> Float[Array, "paths slots patterns"]:  # fmt: skip
     """What each feature (or pair, `order` 2) gets of both leaves, for each pattern of a row and chances of patterns
-    of the background; slots are outputs times features.
+    of the background; slots are outputs times features. Only the first `num_siblings` paths have a second leaf.
     """
     width = paths.column.shape[1]
-    first, second = (_weighted(part, width, order) for part in (chances, sibling_chances))
-    second = second.reshape(*second.shape[:2], 2, -1)[:, :, ::-1].reshape(second.shape)  # its last condition is turned
-    own = values[paths.leaf]
-    sibling = jnp.where(jnp.asarray(paths.sibling < 0)[:, None], 0, values[paths.sibling])
-    both = own[:, :, None, None] * first[:, None] + sibling[:, :, None, None] * second[:, None]
-    return both.reshape(len(own), -1, both.shape[-1])
+    found = values[paths.leaf][:, :, None, None] * _weighted(chances, width, order)[:, None]
+    if num_siblings:
+        second = _weighted(sibling_chances[:num_siblings], width, order)
+        second = second.reshape(*second.shape[:2], 2, -1)[:, :, ::-1].reshape(second.shape)  # its last bit is turned
+        number = jnp.asarray(paths.sibling[:num_siblings])
+        sibling = jnp.where(number[:, None] < 0, 0, values[number])
+        found = found.at[:num_siblings].add(sibling[:, :, None, None] * second[:, None])
+    return found.reshape(len(found), -1, found.shape[-1])
 
 
 def _weighted(chances: Float[Array, "paths patterns"], width: int, order: int) -> Float[Array, "paths k patterns"]:
     if order == 2 or width <= MOST_DENSE:
-        weights = jnp.asarray((shares if order == 1 else pair_shares)(width), chances.dtype)
-        return jnp.einsum("pb,kab->pka", chances, weights, precision="highest")
+        return _product((shares if order == 1 else pair_shares)(width), chances)
     return jax.lax.map(lambda one: _integrated(one, width), chances, batch_size=16)
+
+
+def _product(
+    weights: Float[np.ndarray, "k patterns patterns"], chances: Float[Array, "paths patterns"]
+) -> Float[Array, "paths k patterns"]:
+    """Σ_B weights[k, A, B] chances[B], leaving out those B that miss a condition, among the first three, that A misses.
+
+    The weights are 0 there, which spares more than half of the products.
+    """
+    parts = 2 ** min(3, weights.shape[1].bit_length() - 2)
+    blocks = weights.reshape(len(weights), parts, -1, parts, weights.shape[1] // parts)
+    chances = chances.reshape(len(chances), parts, -1)
+    found = []
+    for part in range(parts):
+        others = [other for other in range(parts) if part | other == parts - 1]
+        block = jnp.asarray(blocks[:, part][:, :, others], chances.dtype)
+        found.append(jnp.einsum("pob,kaob->pka", chances[:, np.array(others)], block, precision="highest"))
+    return jnp.concatenate(found, axis=2)
 
 
 def _integrated(chances: Float[Array, "patterns"], width: int) -> Float[Array, "k patterns"]:
