@@ -1,6 +1,6 @@
 """explain: from a model and a table to an Explanation."""
 
-import operator
+import functools
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ def explain(
         output_names = _named(output_names, classes, empty)
         size = plan_size(estimator, len(inputs.names), budget)
         return _reported(found, empty, size, task, num_rows, output_names, estimator, name, shared_draws=False)
-    game = task.game(padded=reward is None and not isinstance(predict, Host))
+    game = task.game()
     output_names = _named(output_names, classes if reward is None else None, game.full)
     if budget is None:
         budget = default_budget(game.num_players) * (1 if tol is None else 64)
@@ -142,48 +142,58 @@ class _Task(NamedTuple):
     value: Callable[..., Game]
     reward: Callable | None
 
-    def game(self, padded: bool) -> Game:
-        """For all rows; `padded` up to the next bucket, so that nearby numbers of rows share one compiled program."""
+    def game(self) -> Game:
+        """For all rows; of JAX models up to the next bucket, so that nearby numbers of rows share a program."""
         rows, references = self.inputs.rows, self.inputs.references
-        if padded:
+        if self.reward is None and not isinstance(self.predict, Host):
             rows = jax.tree.map(_pad_rows, rows, references)
-        return self._game(self.predict, rows, references)
-
-    def _game(self, predict: Callable, rows, references) -> Game:
-        game = self.value(predict, rows, references, **self.inputs.options)
-        if self.inputs.groups is not None:
-            game = grouped(game, self.inputs.groups)
+        game = self._game(rows)
         return game if self.reward is None else rewarded(game, self.reward)
+
+    def _game(self, rows: Any) -> Game:
+        game = self.value(self.predict, rows, self.inputs.references, **self.inputs.options)
+        return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
 
     def separately(self, key: Key[Array, ""], estimator: Estimator, budget: int) -> tuple[Estimate, Any, str]:
         """Each row with a key of its own: one compiled loop over rows, or one row after the other on the host.
 
         With the worth of nobody for each row, and the name of the game.
         """
-
-        def of_row(predict, references, number, row):
-            game = self._game(predict, jax.tree.map(lambda part: part[None], row), references)
-            found = estimate(jax.random.fold_in(key, number), game, estimator, budget)
-            return Estimate(*(part[:, 0] for part in found)), game.empty[0]
-
         rows, references = self.inputs.rows, self.inputs.references
-        first = self._game(self.predict, jax.tree.map(lambda part: part[:1], rows), references)  # shows what is wrong
-        numbers = np.arange(len(jax.tree.leaves(rows)[0]))
+        first = self._game(jax.tree.map(lambda part: part[:1], rows))  # shows what is wrong, if anything is
         if isinstance(self.predict, Host):
-            each = [
-                of_row(self.predict, references, number, jax.tree.map(operator.itemgetter(number), rows))
-                for number in numbers
-            ]
-            found, empty = jax.tree.map(lambda *parts: np.stack(parts), *each)
-        else:
+            each = []
+            for number in range(len(jax.tree.leaves(rows)[0])):
+                game = self._game(jax.tree.map(lambda part, at=number: part[at : at + 1], rows))
+                each.append((estimate(jax.random.fold_in(key, number), game, estimator, budget), game.empty))
+            found = Estimate(*(jnp.concatenate(parts, axis=1) for parts in zip(*(one for one, _ in each), strict=True)))
+            return found, np.concatenate([empty for _, empty in each]), first.name
+        rows = jax.tree.map(_pad_rows, rows, references)
+        options = dict(self.inputs.options)
+        players, groups = options.pop("players", None), self.inputs.groups
+        groups = None if groups is None else tuple(map(tuple, groups))
+        how = self.value, players, groups, estimator, budget
+        found, empty = _row_by_row(*how, key, as_pytree(self.predict), rows, references, options)
+        return found, empty, first.name
 
-            @jax.jit
-            def run(predict, references, items):
-                return jax.lax.map(lambda item: of_row(predict, references, *item), items)
 
-            found, empty = run(as_pytree(self.predict), references, (numbers, rows))
-        values, std_error = (jnp.moveaxis(jnp.asarray(part), 0, 1) for part in found)
-        return Estimate(values, std_error), empty, first.name
+@functools.partial(jax.jit, static_argnums=range(5))
+def _row_by_row(
+    value: Callable[..., Game], players: Players | None, groups: Any, estimator: Estimator, budget: int,
+    key: Key[Array, ""], predict: Callable, rows: Any, references: Any, options: dict[str, Any],
+) -> tuple[Estimate, Any]:  # fmt: skip
+    if players is not None:
+        options = options | {"players": players}
+
+    def of_row(item):
+        number, row = item
+        game = value(predict, jax.tree.map(lambda part: part[None], row), references, **options)
+        game = game if groups is None else grouped(game, groups)
+        found = estimate(jax.random.fold_in(key, number), game, estimator, budget)
+        return Estimate(*(part[:, 0] for part in found)), game.empty[0]
+
+    found, empty = jax.lax.map(of_row, (jnp.arange(len(jax.tree.leaves(rows)[0])), rows))
+    return Estimate(*(jnp.moveaxis(part, 0, 1) for part in found)), empty
 
 
 def _reported(
