@@ -46,6 +46,11 @@ from jaxshap.players import patches as patches
 from jaxshap.players import segments as segments
 from jaxshap.players import together as together
 from jaxshap.players import tokens as tokens
+from jaxshap.residuals import estimate_residual_shares as estimate_residual_shares
+from jaxshap.residuals import estimate_residuals as estimate_residuals
+from jaxshap.residuals import residual_flows as residual_flows
+from jaxshap.residuals import residual_norms as residual_norms
+from jaxshap.residuals import residual_shares as residual_shares
 from jaxshap.surrogates import BoostedTrees as BoostedTrees
 from jaxshap.surrogates import LinearSurrogate as LinearSurrogate
 from jaxshap.surrogates import PairwiseSurrogate as PairwiseSurrogate

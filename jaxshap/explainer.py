@@ -87,10 +87,17 @@ def explain(
     task = _Task(predict, inputs, value, reward)
     num_rows = len(jax.tree.leaves(inputs.rows)[0])
     if separate_draws:
-        if tol is not None or reward is not None or checkpoint is not None or mesh is not None:
-            raise ValueError("separate_draws= does not go with tol=, reward=, checkpoint= or mesh=: leave them away.")
+        if any(option is not None for option in (tol, reward, checkpoint, mesh)) or progress:
+            raise ValueError(
+                "separate_draws= does not go with tol=, reward=, checkpoint=, mesh= or progress=: leave them away."
+            )
         key, budget, estimator = settle(key, len(inputs.names), estimator, budget)
-        found, empty, name = task.separately(key, estimator, budget)
+        found, empty, name = task.separately(key, estimator, budget, batch_size)
+        if not np.isfinite(found.values).all():
+            raise ValueError(
+                "the model returned NaN or infinity for masked inputs: explain without separate_draws= "
+                "to see for which rows."
+            )
         output_names = _named(output_names, classes, empty)
         size = plan_size(estimator, len(inputs.names), budget)
         return _reported(found, empty, size, task, num_rows, output_names, estimator, name, shared_draws=False)
@@ -154,7 +161,9 @@ class _Task(NamedTuple):
         game = self.value(self.predict, rows, self.inputs.references, **self.inputs.options)
         return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
 
-    def separately(self, key: Key[Array, ""], estimator: Estimator, budget: int) -> tuple[Estimate, Any, str]:
+    def separately(
+        self, key: Key[Array, ""], estimator: Estimator, budget: int, batch_size: BatchSize
+    ) -> tuple[Estimate, Any, str]:
         """Each row with a key of its own: one compiled loop over rows, or one row after the other on the host.
 
         With the worth of nobody for each row, and the name of the game.
@@ -165,22 +174,23 @@ class _Task(NamedTuple):
             each = []
             for number in range(len(jax.tree.leaves(rows)[0])):
                 game = self._game(jax.tree.map(lambda part, at=number: part[at : at + 1], rows))
-                each.append((estimate(jax.random.fold_in(key, number), game, estimator, budget), game.empty))
+                own = jax.random.fold_in(key, number)
+                each.append((estimate(own, game, estimator, budget, batch_size=batch_size), game.empty))
             found = Estimate(*(jnp.concatenate(parts, axis=1) for parts in zip(*(one for one, _ in each), strict=True)))
             return found, np.concatenate([empty for _, empty in each]), first.name
         rows = jax.tree.map(_pad_rows, rows, references)
         options = dict(self.inputs.options)
         players, groups = options.pop("players", None), self.inputs.groups
         groups = None if groups is None else tuple(map(tuple, groups))
-        how = self.value, players, groups, estimator, budget
+        how = self.value, players, groups, estimator, budget, batch_size
         found, empty = _row_by_row(*how, key, as_pytree(self.predict), rows, references, options)
         return found, empty, first.name
 
 
-@functools.partial(jax.jit, static_argnums=range(5))
+@functools.partial(jax.jit, static_argnums=range(6))
 def _row_by_row(
     value: Callable[..., Game], players: Players | None, groups: Any, estimator: Estimator, budget: int,
-    key: Key[Array, ""], predict: Callable, rows: Any, references: Any, options: dict[str, Any],
+    batch_size: BatchSize, key: Key[Array, ""], predict: Callable, rows: Any, references: Any, options: dict[str, Any],
 ) -> tuple[Estimate, Any]:  # fmt: skip
     if players is not None:
         options = options | {"players": players}
@@ -189,7 +199,7 @@ def _row_by_row(
         number, row = item
         game = value(predict, jax.tree.map(lambda part: part[None], row), references, **options)
         game = game if groups is None else grouped(game, groups)
-        found = estimate(jax.random.fold_in(key, number), game, estimator, budget)
+        found = estimate(jax.random.fold_in(key, number), game, estimator, budget, batch_size=batch_size)
         return Estimate(*(part[:, 0] for part in found)), game.empty[0]
 
     found, empty = jax.lax.map(of_row, (jnp.arange(len(jax.tree.leaves(rows)[0])), rows))

@@ -208,6 +208,14 @@ class TestSeparateDraws:
         )
         np.testing.assert_allclose(traced.values, on_host.values, atol=1e-5)
 
+    def test_values_that_are_not_finite_are_not_returned(self):
+        def model(x):
+            return jnp.where((x[:, 0] == 0) & (x[:, 1] != 0), jnp.nan, x.sum(1))
+
+        options = {"estimator": jaxshap.Permutation(), "budget": 120, "separate_draws": True}
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            jaxshap.explain(model, self.rows, self.rows[:1] * 0, **options)
+
     def test_what_it_does_not_go_with_is_refused(self):
         with pytest.raises(ValueError, match="does not go with"):
             jaxshap.explain(self.model, self.rows, self.rows, separate_draws=True, tol=0.1)
