@@ -145,10 +145,14 @@ def test_another_value_function_may_be_passed():
 
 @pytest.mark.parametrize("batch_size", [7, 64])
 def test_batches_do_not_change_the_explanation(batch_size):
-    auto, batched = (
-        jaxshap.explain(wide, WIDE_ROWS, WIDE_BACKGROUND, budget=150, batch_size=size) for size in ("auto", batch_size)
-    )
-    np.testing.assert_allclose(batched.values, auto.values, atol=1e-5)
+    """To rounding; the default's fit of length scales takes rounding to a small part of the standard error."""
+    for estimator in (jaxshap.Leverage(), None):
+        auto, batched = (
+            jaxshap.explain(wide, WIDE_ROWS, WIDE_BACKGROUND, estimator=estimator, budget=150, batch_size=size)
+            for size in ("auto", batch_size)
+        )
+        atol = 1e-5 if estimator is not None else 0.05 * auto.std_error
+        assert (np.abs(batched.values - auto.values) <= atol).all()
 
 
 def test_two_runs_with_one_key_are_equal_and_leave_global_randomness_alone():

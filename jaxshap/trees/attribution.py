@@ -33,7 +33,7 @@ class Kind(NamedTuple):
 def attribute(ensemble: Ensemble, rows: Any, kind: Kind, order: int) -> Float[Array, "rows *players outputs"]:
     """Values of every row (`order` 1), or the interaction of each two features, once, on one side (`order` 2)."""
     merged = merged_paths(ensemble.structure)
-    codes = jnp.asarray(merged.structure.encode(rows))
+    codes = jnp.asarray(merged.structure.encode_narrow(rows))
     count = len(codes)
     size = min(ROWS_AT_ONCE, bucket(count))
     chunks = bucket(-(-count // size))

@@ -79,6 +79,14 @@ class Structure:
         codes[:, : self.num_features][np.isnan(table)] = MISSING
         return codes
 
+    def encode_narrow(self, rows) -> Int[Array | np.ndarray, "rows columns"]:
+        """The same in 16 bits where they suffice, with their largest number for a missing value: faster to compare."""
+        codes = self.encode(rows)
+        largest = np.iinfo(np.int16).max
+        if max(map(len, self.thresholds), default=0) >= largest:
+            return codes
+        return codes.clip(max=largest).astype(np.int16)
+
     def _encode_traced(self, rows: Float[Array, "rows features"]) -> Int[Array, "rows columns"]:
         if rows.shape[1] != self.num_features:
             raise ValueError(f"the trees know {self.num_features} features; the rows have shape {rows.shape}.")

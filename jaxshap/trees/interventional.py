@@ -42,7 +42,7 @@ def _kind(ensemble: Ensemble, background: Any, weights: Any) -> Kind:
 
 
 def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
-    codes = jnp.asarray(merged_paths(ensemble.structure).structure.encode(background)).T
+    codes = jnp.asarray(merged_paths(ensemble.structure).structure.encode_narrow(background)).T
     dtype = jax.dtypes.canonicalize_dtype(np.float64)
     if weights is None:
         return Background(codes, jnp.ones(codes.shape[1], dtype))

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.trees.ensemble import MISSING
 from jaxshap.trees.paths import Paths
 
 MOST_DENSE = 8  # features for which a table is one product with a constant matrix
@@ -138,19 +137,19 @@ def _integrated(chances: Float[Array, "patterns"], width: int) -> Float[Array, "
 
 
 def patterns(paths: Paths, codes: Int[Array, "columns rows"]) -> Int[Array, "paths rows"]:
-    """Which conditions each row meets, one bit a feature."""
-    width = paths.column.shape[1]
+    """Which conditions each row meets, one bit a feature; codes may be narrow, a missing value the largest of them."""
+    width, missing_code = paths.column.shape[1], jnp.iinfo(codes.dtype).max
     dtype = jnp.uint8 if width <= 8 else jnp.uint16 if width <= 16 else jnp.uint32
     powers = 2 ** jnp.arange(width, dtype=jnp.uint32)[:, None]
 
     def of_path(_, path):
         column, low, high, missing = path
         code = codes[column]
-        met = ((code > low[:, None]) & (code <= high[:, None])) | ((code == MISSING) & missing[:, None])
+        met = ((code > low[:, None]) & (code <= high[:, None])) | ((code == missing_code) & missing[:, None])
         return None, jnp.where(met, powers, 0).sum(0).astype(dtype)
 
-    parts = (jnp.asarray(part) for part in (paths.column, paths.low, paths.high, paths.missing))
-    return jax.lax.scan(of_path, None, tuple(parts))[1]
+    low, high = (jnp.minimum(part, missing_code - 1).astype(codes.dtype) for part in (paths.low, paths.high))
+    return jax.lax.scan(of_path, None, (jnp.asarray(paths.column), low, high, jnp.asarray(paths.missing)))[1]
 
 
 def apply_tables(
