@@ -14,6 +14,7 @@ from jaxshap.sign_process import Parameters, Posterior, Prior, Rows, objective, 
 MOST_FITTED, MOST_FITTED_EACH = 500, 300  # rows that the likelihood looks at: all outputs together, and each of many
 MOST_COLUMNS = 4  # that all outputs together count for
 MOST_WORK = 5e10  # multiplications that a fit for each output may cost unasked: a second or two
+LEAST_WORK = 1.5e8  # multiplications in the time that a fit takes however few its rows
 LOWEST, HIGHEST = (-7.0, -16.0, -12.0), (float(np.log(3)), 3.0, 3.0)  # of log θ, log ν, log w
 ReadOut = Callable[[Float[Array, "m n"], Parameters], tuple[Float[Array, "m k"], Float[Array, "k"]]]
 
@@ -29,7 +30,7 @@ def fitted(
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = 1e-7 if dtype == jnp.float64 else 2e-8 * min(num_rows, MOST_FITTED)  # what rounding does to the factor
-    own_work = 18 * min(num_rows, MOST_FITTED_EACH) ** 3 + 2 * num_rows**3
+    own_work = LEAST_WORK + 18 * min(num_rows, MOST_FITTED_EACH) ** 3 + 2 * num_rows**3
     if fit_each is None:
         fit_each = outputs * own_work <= MOST_WORK
     looked_at = _looked_at(num_rows, num_players, MOST_FITTED_EACH if fit_each and outputs > 1 else MOST_FITTED)
