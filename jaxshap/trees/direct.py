@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, UInt
 
 from jaxshap.trees.paths import Paths
-from jaxshap.trees.tables import factorials, pairs, patterns
+from jaxshap.trees.tables import blocked, factorials, pairs, patterns
 
 PATHS_AT_ONCE = 16
 POINTS_AT_ONCE = 2**17  # rows times background rows times paths
@@ -129,13 +129,7 @@ def _leaf_values(paths: Paths, values) -> tuple[Float[Array, "paths outputs"], F
 
 def _summed(of_block: Callable, parts: tuple, places, at_once: int, num_places: int, dtype):
     """The sum over paths, each slot added to its place; within a block first, so that float32 keeps more digits."""
-    num_paths, rows = parts[0].shape[:2]
-    blocks = -(-num_paths // at_once)
-
-    def blocked(part):
-        padded = jnp.pad(part, ((0, blocks * at_once - num_paths),) + ((0, 0),) * (part.ndim - 1))
-        return padded.reshape(blocks, at_once, *part.shape[1:])
-
+    rows = parts[0].shape[1]
     start = jnp.zeros((num_places, rows), dtype)
 
     def step(total, block):
@@ -146,4 +140,4 @@ def _summed(of_block: Callable, parts: tuple, places, at_once: int, num_places: 
         chosen = (place == jnp.arange(num_places, dtype=place.dtype)[:, None]).astype(dtype)
         return total + jnp.dot(chosen, slots, precision="highest"), None
 
-    return jax.lax.scan(step, start, tuple(map(blocked, (places, *map(jnp.asarray, parts)))))[0]
+    return jax.lax.scan(step, start, blocked((places, *parts), at_once))[0]

@@ -157,15 +157,7 @@ def apply_tables(
     num_places: int,
 ) -> Float[Array, "places rows"]:  # fmt: skip
     """The sum over paths of their tables' entries at the rows' patterns, each slot added to its place."""
-    num_paths, rows = found.shape
-    blocks = -(-num_paths // PATHS_AT_ONCE)
-    missing = blocks * PATHS_AT_ONCE - num_paths
-
-    def blocked(part):
-        padded = jnp.pad(part, ((0, missing),) + ((0, 0),) * (part.ndim - 1))
-        return padded.reshape(blocks, PATHS_AT_ONCE, *part.shape[1:])
-
-    start = jnp.zeros((num_places, rows), entries.dtype)
+    start = jnp.zeros((num_places, found.shape[1]), entries.dtype)
 
     def of_path(total, path):
         table, pattern, place = path
@@ -174,7 +166,18 @@ def apply_tables(
     def of_block(total, block):
         return total + jax.lax.scan(of_path, start, block)[0], None
 
-    return jax.lax.scan(of_block, start, tuple(map(blocked, (entries, found, places))))[0]
+    return jax.lax.scan(of_block, start, blocked((entries, found, places), PATHS_AT_ONCE))[0]
+
+
+def blocked(parts: tuple, size: int) -> tuple:
+    """Arrays over paths as blocks of `size`, the last filled up with zeros."""
+    count = -(-len(parts[0]) // size)
+
+    def one(part):
+        padded = jnp.pad(part, ((0, count * size - len(part)),) + ((0, 0),) * (part.ndim - 1))
+        return padded.reshape(count, size, *part.shape[1:])
+
+    return tuple(one(jnp.asarray(part)) for part in parts)
 
 
 def _patterns(width: int):
