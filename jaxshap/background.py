@@ -3,8 +3,9 @@
 import warnings
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Float, Int
 
 
 class WeightedRows(NamedTuple):
@@ -35,6 +36,12 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
     centres = np.stack([np.average(rows[one], axis=0, weights=weights[one]) for one in members])
     found = [_nearest(np.unique(column), centre) for column, centre in zip(rows.T, centres.T, strict=True)]
     return WeightedRows(np.stack(found, axis=1).astype(rows.dtype), share / share.sum())
+
+
+def spread(rows: Float[Array, "m features"], weights: Float[Array, "m"]) -> Float[Array, "features"]:
+    """The weighted standard deviation of each column, 1 where it does not vary: a unit for distances."""
+    deviation = jnp.sqrt(weights @ (rows - weights @ rows) ** 2)
+    return jnp.where(deviation > 0, deviation, 1)
 
 
 def _labels(rows: Float[np.ndarray, "m features"], count: int, key: int) -> Int[np.ndarray, "m"]:

@@ -11,6 +11,7 @@ from jax.core import Tracer
 from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Bool, Float
 
+from jaxshap.background import spread
 from jaxshap.filling import Fill, filled_game
 from jaxshap.game import Game, Host
 from jaxshap.masking import checked_table, checked_weights
@@ -61,10 +62,8 @@ class Gaussian:
     key: int = 0
 
     def learn(self, background, weights) -> tuple[Fill, int]:
-        mean = weights @ background
         _check_varies(background)
-        scale = jnp.sqrt(weights @ (background - mean) ** 2)
-        margins = _Affine(mean, scale)
+        margins = _Affine(weights @ background, spread(background, weights))
         return _normal_fill(margins, margins.scores(background), weights, self)
 
 
@@ -99,9 +98,8 @@ class Nearby:
     def learn(self, background, weights) -> tuple[Fill, int]:
         if not self.bandwidth > 0:
             raise ValueError(f"bandwidth={self.bandwidth}: pass a positive number of standard deviations.")
-        scale = jnp.sqrt(weights @ (background - weights @ background) ** 2)
-        scale = jnp.where(scale > 0, scale, 1)
-        return _NearbyFill(background, jnp.asarray(weights), scale * self.bandwidth), len(background)
+        scale = spread(background, weights) * self.bandwidth
+        return _NearbyFill(background, jnp.asarray(weights), scale), len(background)
 
 
 @jax.tree_util.register_dataclass

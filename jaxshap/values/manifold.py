@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from jaxshap.background import spread
 from jaxshap.filling import filled_game
 from jaxshap.game import Game, as_pytree
 from jaxshap.masking import checked_table, checked_weights
@@ -38,9 +39,9 @@ def manifold(
     weights = jnp.asarray(checked_weights(weights, len(references), rows))
     references = jnp.asarray(references)
     if score is None:
-        scale = jnp.sqrt(weights @ (references - weights @ references) ** 2)
-        known = references / jnp.where(scale > 0, scale, 1)
-        score = _Nearest(jnp.where(scale > 0, scale, 1), known, neighbours)
+        scale = spread(references, weights)
+        known = references / scale
+        score = _Nearest(scale, known, neighbours)
         own = -jnp.sort(_distances(known, known), axis=1)[:, neighbours]  # its own distance, 0, is not counted
     else:
         score = as_pytree(score)
