@@ -1,5 +1,6 @@
 """Shapley values for JAX: accurate, fast, differentiable, with honest error bars."""
 
+from jaxshap import plots as plots
 from jaxshap import theory as theory
 from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans

@@ -25,12 +25,20 @@ LAYERS = [
     "plots",
     "__main__",
 ]
-WITHIN = {"trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"]}
+WITHIN = {
+    "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
+    "plots": ["style", "explanations"],
+}
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
     steps = {f"{package}.{name}": step / len(parts) for step, names in enumerate(parts) for name in names.split()}
     LEVEL |= {name: LEVEL[package] + step for name, step in steps.items()}
-PLOTTING = {"plots.py": {"matplotlib", "shap"}, "__main__.py": {"matplotlib", "sklearn"}, "explanation.py": {"shap"}}
+PLOTTING = {
+    "plots/style.py": {"matplotlib"},
+    "plots/explanations.py": {"matplotlib", "shap"},
+    "__main__.py": {"matplotlib", "sklearn"},
+    "explanation.py": {"shap"},
+}
 RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch"}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
 

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.explanation import Explanation
+from jaxshap.plots.style import NEGATIVE, POSITIVE, new_axes, pyplot, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the colour-blind
 
 
 def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
@@ -25,7 +24,7 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     values = explanation.values[0] if single else np.abs(explanation.values).mean(0)
     errors = 1.96 * explanation.std_error.mean(0)  # rows share their coalitions, so errors do not average out
     order = np.argsort(np.abs(values))[-most:]
-    ax = ax or _pyplot().subplots(figsize=(7, 0.8 + 0.32 * len(order)), layout="constrained")[1]
+    ax = ax or new_axes(7, 0.8 + 0.32 * len(order))
     colours = [POSITIVE if value >= 0 else NEGATIVE for value in values[order]]
     ax.barh([_label(explanation, i) for i in order], values[order], color=colours, height=0.7)
     ax.errorbar(values[order], range(len(order)), xerr=errors[order], fmt="none", ecolor="black", capsize=3, lw=1)
@@ -34,8 +33,7 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     rest = f"\n{hidden} smaller features not shown" if hidden else ""
     what = "Shapley value" if single else "mean |Shapley value|"
     ax.set_xlabel(f"{what} ± 1.96 standard errors ({explanation.value_function}, {explanation.estimator}){rest}")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return tidy(ax)
 
 
 def beeswarm(explanation: Explanation, *, most: int = 12) -> "Axes":
@@ -43,16 +41,8 @@ def beeswarm(explanation: Explanation, *, most: int = 12) -> "Axes":
     shap_explanation = explanation.to_shap()
     import shap
 
-    _pyplot().figure()
+    pyplot().figure()
     return shap.plots.beeswarm(shap_explanation, max_display=most, show=False, group_remaining_features=False)
-
-
-def _pyplot():
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "jaxshap[plots]".') from error
-    return pyplot
 
 
 def _label(explanation: Explanation, feature: int) -> str:

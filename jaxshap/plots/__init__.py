@@ -1,0 +1,4 @@
+"""Pictures: matplotlib axes in, axes out; shap's own plots through `to_shap`, ours where shap has none."""
+
+from jaxshap.plots.explanations import bar as bar
+from jaxshap.plots.explanations import beeswarm as beeswarm
