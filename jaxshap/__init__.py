@@ -47,6 +47,7 @@ from jaxshap.players import patches as patches
 from jaxshap.players import segments as segments
 from jaxshap.players import together as together
 from jaxshap.players import tokens as tokens
+from jaxshap.residual_edges import edge_residuals as edge_residuals
 from jaxshap.residuals import estimate_residual_shares as estimate_residual_shares
 from jaxshap.residuals import estimate_residuals as estimate_residuals
 from jaxshap.residuals import residual_flows as residual_flows
@@ -61,6 +62,10 @@ from jaxshap.trees.interventional import interventional_interactions as interven
 from jaxshap.trees.path_dependent import base_margin as base_margin
 from jaxshap.trees.path_dependent import path_dependent as path_dependent
 from jaxshap.trees.path_dependent import path_dependent_interactions as path_dependent_interactions
+from jaxshap.trust.diagnosis import Diagnosis as Diagnosis
+from jaxshap.trust.off_manifold import off_manifold_share as off_manifold_share
+from jaxshap.trust.redundancy import redundant_features as redundant_features
+from jaxshap.trust.stability import run_agreement as run_agreement
 from jaxshap.uncertainty import bayes_shap as bayes_shap
 from jaxshap.uncertainty import interval as interval
 from jaxshap.values.baseline import baseline as baseline

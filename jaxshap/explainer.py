@@ -12,6 +12,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float, Key
 
+from jaxshap.background import WeightedRows
 from jaxshap.estimation import default_budget, estimate, make_plan, plan_size, settle, solve
 from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
@@ -20,7 +21,9 @@ from jaxshap.game import Game, Host, as_pytree, grouped
 from jaxshap.inputs import Groups, Inputs, read_background, read_inputs, read_model, read_table, read_weights
 from jaxshap.memory import bucket
 from jaxshap.players import Players
+from jaxshap.source import Source
 from jaxshap.trees.convert import is_tree_model, read_trees
+from jaxshap.trees.ensemble import Ensemble
 from jaxshap.trees.interventional import interventional
 from jaxshap.trees.path_dependent import base_margin, path_dependent
 from jaxshap.values.marginal import marginal
@@ -100,7 +103,8 @@ def explain(
             )
         output_names = _named(output_names, classes, empty)
         size = plan_size(estimator, len(inputs.names), budget)
-        return _reported(found, empty, size, task, num_rows, output_names, estimator, name, shared_draws=False)
+        source = task.source(task.game)
+        return _reported(found, empty, size, task, source, output_names, estimator, name, shared_draws=False)
     game = task.game()
     output_names = _named(output_names, classes if reward is None else None, game.full)
     if budget is None:
@@ -111,7 +115,7 @@ def explain(
         stages = stages[1:]
 
     def report(found: Estimate, size: int) -> Explanation:
-        return _reported(found, game.empty, size, task, num_rows, output_names, estimator, game.name)
+        return _reported(found, game.empty, size, task, task.source(lambda: game), output_names, estimator, game.name)
 
     how = {"batch_size": batch_size, "progress": progress, "checkpoint": checkpoint, "mesh": mesh}
 
@@ -156,6 +160,16 @@ class _Task(NamedTuple):
             rows = jax.tree.map(_pad_rows, rows, references)
         game = self._game(rows)
         return game if self.reward is None else rewarded(game, self.reward)
+
+    def source(self, game: Callable[[], Game]) -> Source:
+        """Where the explanation comes from; rows that only fill up a bucket are not shown."""
+        rows = np.arange(len(jax.tree.leaves(self.inputs.rows)[0]))
+        background = None
+        if self.value is marginal and "players" not in self.inputs.options:
+            background = self.inputs.references
+            if "weights" in self.inputs.options:
+                background = WeightedRows(background, self.inputs.options["weights"])
+        return Source(game, rows, (), background, self.inputs.groups)
 
     def _game(self, rows: Any) -> Game:
         game = self.value(self.predict, rows, self.inputs.references, **self.inputs.options)
@@ -207,14 +221,14 @@ def _row_by_row(
 
 
 def _reported(
-    found: Estimate, empty: Any, num_coalitions: int, task: _Task, num_rows: int,
+    found: Estimate, empty: Any, num_coalitions: int, task: _Task, source: Source,
     output_names: tuple[str, ...] | None, estimator: Estimator, name: str, *, shared_draws: bool = True,
 ) -> Explanation:  # fmt: skip
-    values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[:num_rows] for part in found)
+    values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[source.rows] for part in found)
     return Explanation(
         values=values,
         std_error=std_error,
-        base_values=np.asarray(empty)[:num_rows],
+        base_values=np.asarray(empty)[source.rows],
         data=task.inputs.data,
         feature_names=task.inputs.names,
         output_names=output_names,
@@ -222,6 +236,7 @@ def _reported(
         value_function=name,
         estimator=repr(estimator),
         shared_draws=shared_draws,
+        source=source,
     )
 
 
@@ -247,7 +262,7 @@ def _of_trees(
     """Exact values of the raw margin: interventional with a background, path-dependent without."""
     table = read_table(X, "X", _own_columns(model, X, feature_names))
     ensemble = read_trees(model)
-    rows = np.asarray(table.array)
+    rows, source = np.asarray(table.array), None
     if background is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
     else:
@@ -255,9 +270,13 @@ def _of_trees(
         references, weights = read_background(background, table), options.get("weights")
         values = interventional(ensemble, rows, references, weights)
         base, name = jnp.average(ensemble.predict(references), axis=0, weights=weights), "interventional"
+        kept = references if weights is None else WeightedRows(references, weights)
+        margin = jax.tree_util.Partial(_margin, ensemble)
+        source = Source(lambda: marginal(margin, rows, references, weights), np.arange(len(rows)), (), kept)
     values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
     if values.shape[2] == 1:
         values, base = values[..., 0], base[:, 0]
+        source = source and source.pick(source.rows.tolist(), 0)
     elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
         output_names = tuple(map(str, classes))
     return Explanation(
@@ -270,7 +289,12 @@ def _of_trees(
         num_evaluations=0,
         value_function=name if ensemble.structure.link == "identity" else f"{name} ({ensemble.structure.link} margin)",
         estimator="trees",
+        source=source,
     )
+
+
+def _margin(ensemble: Ensemble, rows):
+    return ensemble.predict(rows)
 
 
 def _stages(budget: int, num_players: int, tol: float | None) -> list[int]:

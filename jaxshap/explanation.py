@@ -4,11 +4,23 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
 from jaxshap import display
+from jaxshap.estimation import default_budget
+from jaxshap.estimator import Estimate
+from jaxshap.evaluation import evaluate
+from jaxshap.source import Source
+from jaxshap.trust.additivity import measure_additivity, sample_pairs
+from jaxshap.trust.diagnosis import Diagnosis
+from jaxshap.trust.off_manifold import off_manifold_share
+from jaxshap.trust.redundancy import diluted
+from jaxshap.trust.stability import Stability, stability
 
+LEAST_REFERENCES = 20  # to say what the data look like
 Index = int | str | slice | list | np.ndarray
 
 
@@ -41,6 +53,7 @@ class Explanation:
     value_function: str
     estimator: str
     shared_draws: bool = True
+    source: Source | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
         """By row, feature and output: `ex[3]`, `ex[:, "age"]`, `ex[:10, ["age", "sex"], "yes"]`.
@@ -61,15 +74,19 @@ class Explanation:
             parts["data"] = {name: array[rows] for name, array in self.data.items()}
         else:
             parts["data"] = self.data[rows][:, features] if self.data_of_features is not None else self.data[rows]
-        output_names = self.output_names
+        output_names, picked = self.output_names, None
         if self.values.ndim > 2:
             outputs = _positions(output, output_names, self.values.shape[2], "output")
             single = isinstance(output, int | str | np.integer)
+            picked = outputs[0] if single else outputs
             parts |= {name: parts[name][..., outputs] for name in ("values", "std_error", "base_values")}
             if single:
                 parts |= {name: parts[name][..., 0] for name in ("values", "std_error", "base_values")}
             output_names = None if single or output_names is None else tuple(output_names[i] for i in outputs)
         names = tuple(self.feature_names[i] for i in features)
+        if self.source is not None:
+            whole = features == list(range(len(self.feature_names)))
+            parts["source"] = self.source.pick(rows, picked) if whole else None
         return dataclasses.replace(self, feature_names=names, output_names=output_names, **parts)
 
     def __len__(self) -> int:
@@ -106,6 +123,47 @@ class Explanation:
         shared = self.std_error[rows].mean(0) if self.shared_draws else 0  # separate errors spread the rows already
         return values.mean(0), np.hypot(between, shared)
 
+    def stability(self, *, top: int = 3, level: float = 0.95) -> Stability:
+        """Whether the `top` largest |values| of each row are certain, and how far ranks and signs would repeat."""
+        return stability(self.values, self.std_error, top=top, level=level)
+
+    def diagnose(
+        self,
+        *,
+        budget: int | None = None,
+        key: int = 0,
+        top: int = 3,
+        level: float = 0.95,
+        progress: bool | None = None,
+    ) -> Diagnosis:
+        """What the values leave out and how far to believe them: additive, pairwise or beyond, and more.
+
+        It evaluates `budget` other coalitions for all rows of the explanation that this was picked from (by default as
+        many as `explain` does), so that the values are judged by worths they have not seen. See `Diagnosis`.
+        """
+        if self.source is None:
+            raise ValueError(
+                "diagnose needs the model, and this explanation was loaded, or features were picked from it, or its "
+                "values have no game (path-dependent trees): diagnose the result of explain(model, X, background)."
+            )
+        game, picked = self.source.game(), self.source.picked
+        number = game.num_players
+        budget = default_budget(number) if budget is None else budget
+        sample = sample_pairs(jax.random.fold_in(jax.random.key(key), 1), number, budget)  # not the draws of explain
+        worths = np.asarray(evaluate(game, sample.coalitions, progress=progress))
+        found = Estimate(*(jnp.moveaxis(part, 1, 0) for part in (self.values, self.std_error)))
+        additivity = measure_additivity(sample, picked(worths), picked(np.asarray(game.empty)[None])[0], found)
+        outside = spread = None
+        if (background := self.source.background) is not None and self.source.num_references >= LEAST_REFERENCES:
+            groups = self.source.groups
+            outside = off_manifold_share(self.data, background, groups=groups, key=key)
+            spread = diluted(self.values, background, self.feature_names) if groups is None else []
+        ranking = self.stability(top=min(top, number - 1), level=level)
+        return Diagnosis(additivity, ranking, outside, spread, self.feature_names, len(worths))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"source": None}  # a model may not be picklable, and need not be
+
     def __repr__(self) -> str:
         return display.as_text(self)
 
@@ -139,7 +197,7 @@ class Explanation:
 
     def save(self, path) -> None:
         """Write everything to an .npz file, without pickle; `jaxshap.load` reads it back."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "source"}
         if isinstance(self.data, dict):
             fields |= {f"data {name}": array for name, array in fields.pop("data").items()}
         arrays: dict[str, Any] = {name: np.asarray(part) for name, part in fields.items() if part is not None}
@@ -155,7 +213,7 @@ def load(path) -> Explanation:
     if several:
         parts["data"] = {name.removeprefix("data "): array for name, array in several.items()}
     names = {field.name for field in dataclasses.fields(Explanation)}
-    if missing := names - {"output_names", "shared_draws"} - parts.keys():
+    if missing := names - {"output_names", "shared_draws", "source"} - parts.keys():
         raise ValueError(f"{path} is not a saved Explanation: it lacks {sorted(missing)}.")
     for name in ("feature_names", "output_names"):
         parts[name] = tuple(map(str, parts[name])) if name in parts else None

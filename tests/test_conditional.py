@@ -158,16 +158,18 @@ def test_shrinkage_makes_a_singular_covariance_usable():
 class TestManifold:
     def test_only_mixtures_near_the_background_count(self):
         rng = np.random.default_rng(5)
-        line = rng.normal(size=(30, 1)) * np.array([1.0, 1.0]) + 0.05 * rng.normal(size=(30, 2))
+        line = rng.normal(size=(30, 1)) * np.array([1.0, 1.0]) + 0.3 * rng.normal(size=(30, 2))
         rows = line[:4]
-        scale = line.std(0)
+        inverse = np.linalg.inv(np.cov(line.T, bias=True))  # Mahalanobis, no direction too thin for it
+
+        def distances(points):
+            gaps = points[:, None] - line
+            return np.sqrt(np.einsum("abi,ij,abj->ab", gaps, inverse, gaps))
 
         def score(points):
-            apart = np.sqrt((((points[:, None] - line) / scale) ** 2).sum(2))
-            return -np.sort(apart, axis=1)[:, 2]
+            return -np.sort(distances(points), axis=1)[:, 2]
 
-        own = np.sqrt((((line[:, None] - line) / scale) ** 2).sum(2))
-        lowest = np.quantile(-np.sort(own, axis=1)[:, 3], 0.1)
+        lowest = np.quantile(-np.sort(distances(line), axis=1)[:, 3], 0.1)
         game = jaxshap.manifold(lambda x: x[:, 0] * x[:, 1], rows, line, inside=0.9, neighbours=3)
         counted = []
         for coalition, found in zip(membership(2), worths(game), strict=True):

@@ -14,10 +14,10 @@ LAYERS = [
     "memory compilation",
     "game coalitions players background",
     "transforms linear projections masking inputs designs sign_kernels checkpoint",
-    "filling",
+    "filling support source",
     "evaluation estimator surrogates sign_process values trees theory",
     "sign_fit",
-    "estimators uncertainty residuals decomposition effects lime causal",
+    "estimators uncertainty residuals residual_edges decomposition effects lime causal trust",
     "estimation",
     "display",
     "explanation",
@@ -27,6 +27,7 @@ LAYERS = [
 ]
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
+    "trust": ["additivity off_manifold redundancy stability", "diagnosis"],
     "plots": ["style", "explanations"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}

@@ -121,3 +121,24 @@ def count_of(number):
 def test_what_cannot_be_done_says_what_to_do(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+class TestEdges:
+    def test_many_draws_an_entry_come_near_the_exact_norms_within_their_errors(self):
+        """24 numbers, four standard errors: false alarms about 1 in 600, the bias of 256 draws left aside."""
+        game = game_of(np.asarray(random_table(5, 4), np.float32))
+        found = jaxshap.edge_residuals(0, game, 600_000, draws_an_entry=256)
+        exact = residual_norms(game)
+        assert (np.abs(found.values - exact) < 4 * found.std_error + 0.02 * exact).all()
+
+    def test_few_draws_an_entry_are_biased_upwards_where_the_noise_stability_estimate_is_not(self):
+        game = game_of(np.asarray(random_table(6, 4), np.float32))
+        exact = np.asarray(residual_norms(game))
+        edges = jaxshap.edge_residuals(1, game, 100_000, draws_an_entry=1)
+        stable = estimate_residuals(1, game, 100_000)
+        assert ((edges.values - exact) > 4 * edges.std_error).all()
+        assert (np.abs(stable.values - exact) < 4 * stable.std_error).all()
+
+    def test_too_small_a_budget_is_named(self):
+        with pytest.raises(ValueError, match="buys 1 edges of 82"):
+            jaxshap.edge_residuals(0, game_of(np.zeros(16, np.float32)), 100)

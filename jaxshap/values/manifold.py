@@ -7,12 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.background import spread
 from jaxshap.filling import filled_game
-from jaxshap.game import Game, as_pytree
+from jaxshap.game import Game
 from jaxshap.masking import checked_table, checked_weights
-
-Score = Callable[[Float[Array, "points features"]], Float[Array, "points"]]
+from jaxshap.support import Score, Support, learn_support
 
 
 def manifold(
@@ -28,27 +26,14 @@ def manifold(
     """v(S) = mean of model(x_S, r elsewhere) over those background rows r for which the mixture is in distribution.
 
     That is where `score`, larger for points more like the data, is no lower than for the share `inside` of the
-    background; where no mixture is, those with the highest score count. By default the score is minus the distance, in
-    standard deviations, to the nearest `neighbours`-th row of the background. Taufiq, Blöbaum & Minorics (2023).
+    background; where no mixture is, those with the highest score count. By default the score is minus the distance to
+    the nearest `neighbours`-th row of the background, in units in which all directions vary alike.
+    Taufiq, Blöbaum & Minorics (2023).
     """
     rows, references = checked_table(model, X, background)
-    if not 0 < inside <= 1:
-        raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
-    if score is None and not 1 <= neighbours < len(references):
-        raise ValueError(f"neighbours={neighbours}: pass a number below the {len(references)} rows of the background.")
     weights = jnp.asarray(checked_weights(weights, len(references), rows))
     references = jnp.asarray(references)
-    if score is None:
-        scale = spread(references, weights)
-        known = references / scale
-        score = _Nearest(scale, known, neighbours)
-        own = -jnp.sort(_distances(known, known), axis=1)[:, neighbours]  # its own distance, 0, is not counted
-    else:
-        score = as_pytree(score)
-        own = score(references)
-        if own.shape != (len(references),):
-            raise ValueError(f"score returned shape {own.shape} for {len(references)} rows: it must return one a row.")
-    fill = _Fill(references, weights, score, jnp.quantile(own, 1 - inside))
+    fill = _Fill(references, weights, learn_support(references, weights, score, inside, neighbours))
     bytes_per_row = 4 * len(references) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     return filled_game(model, rows, fill, len(references), bytes_per_row, "manifold")
 
@@ -58,29 +43,11 @@ def manifold(
 class _Fill:
     references: Float[Array, "m features"]
     weights: Float[Array, "m"]
-    score: Score
-    lowest: Float[Array, ""]
+    support: Support
 
     def __call__(self, coalition: Bool[Array, "features"], row: Float[Array, "features"]):
         inputs = jnp.where(coalition, row, self.references)
-        score = jnp.where(self.weights > 0, self.score(inputs), -jnp.inf)
-        counts = score >= jnp.minimum(self.lowest, score.max())
+        score = jnp.where(self.weights > 0, self.support.score(inputs), -jnp.inf)
+        counts = score >= jnp.minimum(self.support.lowest, score.max())
         weights = jnp.where(counts, self.weights, 0)
         return inputs, weights / weights.sum()
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class _Nearest:
-    scale: Float[Array, "features"]
-    known: Float[Array, "m features"]
-    neighbours: int = dataclasses.field(metadata={"static": True})
-
-    def __call__(self, points: Float[Array, "points features"]) -> Float[Array, "points"]:
-        return jax.lax.top_k(-_distances(points / self.scale, self.known), self.neighbours)[0][:, -1]
-
-
-def _distances(points: Float[Array, "a features"], others: Float[Array, "b features"]) -> Float[Array, "a b"]:
-    inner = jnp.dot(points, others.T, precision="highest")
-    squares = (points**2).sum(1)[:, None] + (others**2).sum(1) - 2 * inner
-    return jnp.sqrt(jnp.maximum(squares, 0))
