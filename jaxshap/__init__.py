@@ -65,6 +65,7 @@ from jaxshap.trees.path_dependent import path_dependent_interactions as path_dep
 from jaxshap.trust.diagnosis import Diagnosis as Diagnosis
 from jaxshap.trust.off_manifold import off_manifold_share as off_manifold_share
 from jaxshap.trust.redundancy import redundant_features as redundant_features
+from jaxshap.trust.shift import attribution_shift as attribution_shift
 from jaxshap.trust.stability import run_agreement as run_agreement
 from jaxshap.uncertainty import bayes_shap as bayes_shap
 from jaxshap.uncertainty import interval as interval

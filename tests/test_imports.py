@@ -27,7 +27,7 @@ LAYERS = [
 ]
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
-    "trust": ["additivity off_manifold redundancy stability", "diagnosis"],
+    "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
     "plots": ["style", "explanations"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
