@@ -41,6 +41,9 @@ from jaxshap.game import make_game as make_game
 from jaxshap.game import minus as minus
 from jaxshap.game import table as table
 from jaxshap.inputs import column_groups as column_groups
+from jaxshap.local_surrogate import LocalSurrogate as LocalSurrogate
+from jaxshap.local_surrogate import lime as lime
+from jaxshap.local_surrogate import lime_stability as lime_stability
 from jaxshap.players import Players as Players
 from jaxshap.players import leaves as leaves
 from jaxshap.players import patches as patches
@@ -52,6 +55,8 @@ from jaxshap.residuals import estimate_residuals as estimate_residuals
 from jaxshap.residuals import residual_flows as residual_flows
 from jaxshap.residuals import residual_norms as residual_norms
 from jaxshap.residuals import residual_shares as residual_shares
+from jaxshap.sparse_regression import ForwardSelection as ForwardSelection
+from jaxshap.sparse_regression import LassoPath as LassoPath
 from jaxshap.surrogates import BoostedTrees as BoostedTrees
 from jaxshap.surrogates import LinearSurrogate as LinearSurrogate
 from jaxshap.surrogates import PairwiseSurrogate as PairwiseSurrogate
