@@ -1,6 +1,5 @@
 """LIME for tables: a linear model of the model, fitted to what it says near a row. Ribeiro et al. (2016)."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.compilation import compiled
 from jaxshap.memory import bucket, byte_limit, bytes_of_call
 from jaxshap.neighbourhood import Neighbourhood, neighbourhood
 from jaxshap.sparse_regression import Line, Selection, weighted_ridge
@@ -158,8 +158,7 @@ def _fit(near: Neighbourhood, widths: Float[np.ndarray, "widths"], ridge: float,
     )  # fmt: skip
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _fits(
+def _fits_of(
     selection: Selection | None,
     coded: Bool[Array, "features"],
     samples: Float[Array, "samples features"],
@@ -187,6 +186,9 @@ def _fits(
     line, effective = jax.lax.map(of_one, jnp.arange(number), batch_size=min(size, number))
     line = Line(*(part.reshape(*shape, *part.shape[1:]) for part in line))
     return line, effective.reshape(shape)[..., 0]
+
+
+_fits = compiled(_fits_of, static_argnums=0)
 
 
 def _agreement(coefficients: Float[np.ndarray, "widths rows features *outputs"]) -> Float[np.ndarray, "rows *outputs"]:

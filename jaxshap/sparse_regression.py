@@ -6,13 +6,13 @@ from typing import NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 
 class Line(NamedTuple):
     """target ≈ intercept + design @ coefficients; `score` is the weighted share of variance that this explains.
 
-    Columns that are left out have the coefficient 0 and no standard error (NaN).
+    Columns that are left out or do not vary have the coefficient 0 and no standard error (NaN).
     """
 
     coefficients: Float[Array, "n"]
@@ -116,28 +116,30 @@ def weighted_ridge(
     weighted = columns * weights[:, None]
     gram, moments = columns.T @ weighted, weighted.T @ rest
     kept = jnp.ones(len(gram), bool) if selection is None else selection(gram, moments)
-    gram = jnp.where(kept[:, None] & kept, gram, 0) + ridge * jnp.eye(len(gram), dtype=gram.dtype)
-    # Units are taken out before the factorisation, and a few rounding errors put in: columns of zeros stay solvable.
-    unit = jnp.sqrt(jnp.where(jnp.diag(gram) > 0, jnp.diag(gram), 1))
-    tiny = 16 * jnp.finfo(gram.dtype).eps * jnp.eye(len(gram), dtype=gram.dtype)
-    factor = cho_factor(
-        gram / jnp.outer(unit, unit) + tiny + jnp.diag(jnp.where(jnp.diag(gram) > 0, 0, 1).astype(gram.dtype))
-    )
-
-    def solve(right):
-        return jnp.where(kept, cho_solve(factor, right / unit) / unit, 0)
-
-    coefficients = solve(moments)
+    inverse = _inverse(gram, kept, ridge)
+    coefficients = inverse @ moments
     residuals = rest - columns @ coefficients
-    coefficients = coefficients + solve(weighted.T @ residuals - ridge * coefficients)  # undoes what was put in
+    coefficients = coefficients + inverse @ (weighted.T @ residuals - ridge * coefficients)  # undoes rounding
     residuals = rest - columns @ coefficients
-    influence = jax.vmap(solve)(weighted)
+    influence = weighted @ inverse
     spare = 1 - (influence * columns).sum(1) - weights / total
     left_out = residuals / jnp.maximum(spare, 64 * jnp.finfo(gram.dtype).eps)
     left_out = left_out if drawn is None else jnp.where(drawn, left_out, 0)
     error = jnp.sqrt((influence**2).T @ left_out**2)
     score = 1 - weights @ residuals**2 / (weights @ rest**2)
-    return Line(coefficients, jnp.where(kept, error, jnp.nan), middle - centre @ coefficients, score)
+    known = kept & (jnp.diag(gram) > 0)
+    return Line(coefficients, jnp.where(known, error, jnp.nan), middle - centre @ coefficients, score)
+
+
+def _inverse(gram: Float[Array, "n n"], kept: Bool[Array, "n"], ridge: Float[Array, ""]) -> Float[Array, "n n"]:
+    """Of gram + ridge among the columns kept, 0 elsewhere; with a few rounding errors put in, in their units."""
+    own = jnp.diag(gram) + ridge
+    kept = kept & (own > 0)
+    unit = jnp.sqrt(jnp.where(kept, own, 1))
+    identity = jnp.eye(len(gram), dtype=gram.dtype)
+    scaled = jnp.where(kept[:, None] & kept, (gram + ridge * identity) / jnp.outer(unit, unit), identity)
+    factor = cho_factor(scaled + 16 * jnp.finfo(gram.dtype).eps * identity)
+    return jnp.where(kept[:, None] & kept, cho_solve(factor, identity) / jnp.outer(unit, unit), 0)
 
 
 class _Knot(NamedTuple):
@@ -146,8 +148,8 @@ class _Knot(NamedTuple):
     coefficients: Float[Array, "n"]
     active: Bool[Array, "n"]
     penalty: Float[Array, ""]
-    left: Array  # the column that has just left, which may not come back at once; −1 for none
-    turns: Array
+    left: Int[Array, ""]  # the column that has just left; −1 for none
+    turns: Int[Array, ""]
     chosen: Bool[Array, "n"]
 
 
@@ -160,27 +162,27 @@ def _next_knot(knot: _Knot, gram: Float[Array, "n n"], moments: Float[Array, "n"
     inner = jnp.where(active[:, None] & active, gram + unit * identity, identity)
     direction = jnp.where(active, cho_solve(cho_factor(inner), signs), 0)
     slope = gram @ direction
-    outside = ~active & (jnp.arange(len(moments)) != knot.left)
+    column = jnp.arange(len(moments))
 
     def first(lengths, allowed):
         lengths = jnp.where(allowed & (lengths >= 0), lengths, jnp.inf)
-        return lengths.min(), lengths.argmin()
+        return lengths.min(), column == lengths.argmin()
 
-    def safe(number):
-        return jnp.where(jnp.abs(number) > jnp.finfo(gram.dtype).eps, number, 1)
+    def over(number, by):
+        return jnp.where(jnp.abs(by) > jnp.finfo(gram.dtype).eps, number / by, jnp.inf)
 
-    up, down = ((knot.penalty - side * correlation) / safe(1 - side * slope) for side in (1, -1))
-    up, down = (jnp.where(length < 0, jnp.inf, length) for length in (up, down))
-    join, newcomer = first(jnp.minimum(up, down), outside)
-    shrinks = active & (knot.coefficients * direction < 0)
-    leave, leaver = first(-knot.coefficients / safe(direction), shrinks)
+    def met(side):  # the column that has just left is still where it was, but may come back from the other side
+        length = over(knot.penalty - side * correlation, 1 - side * slope)
+        away = (column != knot.left) | (side * correlation < 0)
+        return jnp.where(away & (length >= 0), length, jnp.inf)
+
+    join, newcomer = first(jnp.minimum(met(1), met(-1)), ~active)
+    leave, leaver = first(over(-knot.coefficients, direction), active & (knot.coefficients * direction < 0))
     length = jnp.minimum(jnp.minimum(join, leave), knot.penalty)
-    coefficients = knot.coefficients + length * direction
-    leaves, joins = leave < jnp.minimum(join, knot.penalty), join < jnp.minimum(leave, knot.penalty)
-    coefficients = jnp.where(leaves & (jnp.arange(len(moments)) == leaver), 0, coefficients)
-    active = active.at[newcomer].set(active[newcomer] | joins).at[leaver].set(active[leaver] & ~leaves)
-    left = jnp.where(leaves, leaver, -1)
-    return _Knot(coefficients, active, knot.penalty - length, left, knot.turns + 1, knot.chosen)
+    joins, leaves = newcomer & (join == length), leaver & (leave == length) & (join > length)
+    coefficients = jnp.where(leaves, 0, knot.coefficients + length * direction)
+    left = jnp.where(leaves.any(), leaves.argmax(), -1)
+    return _Knot(coefficients, (active | joins) & ~leaves, knot.penalty - length, left, knot.turns + 1, knot.chosen)
 
 
 def _check_count(num_features: int) -> None:

@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge, lars_path
 
 import jaxshap
 from jaxshap.coalitions import all_coalitions
+from jaxshap.local_surrogate import _fits_of
 from jaxshap.memory import byte_limit
 from jaxshap.sparse_regression import ForwardSelection, LassoPath, weighted_ridge
 
@@ -43,10 +44,10 @@ def regression(seed, rows=60, features=6, copies=False):
 
 def test_a_linear_model_is_found_exactly_without_a_ridge():
     X = table()
-    found = jaxshap.lime(0, linear, X[:3], X, num_samples=300, ridge=0.0)
-    np.testing.assert_allclose(found.coefficients / found.units, np.tile(SLOPES, (3, 1)), atol=2e-5)
+    found = jaxshap.lime(0, linear, X[:2], X, num_samples=300, ridge=0.0)
+    np.testing.assert_allclose(found.coefficients / found.units, np.tile(SLOPES, (2, 1)), atol=2e-5)
     np.testing.assert_allclose(found.units, X.std(0), rtol=1e-4)
-    np.testing.assert_allclose(found.intercept, linear(X[:3]), atol=1e-4)
+    np.testing.assert_allclose(found.intercept, linear(X[:2]), atol=1e-4)
     np.testing.assert_allclose(found.score, 1, atol=1e-5)
     assert (found.std_error < 1e-4).all()
 
@@ -57,6 +58,7 @@ def test_a_constant_column_gets_no_coefficient_and_breaks_nothing():
     for ridge in (0.0, 1.0):
         found = jaxshap.lime(0, linear, X[:2], X, num_samples=300, ridge=ridge)
         assert (found.coefficients[:, 1] == 0).all()
+        assert np.isnan(found.std_error[:, 1]).all()
         assert np.isfinite(found.coefficients).all()
 
 
@@ -78,9 +80,12 @@ def moments(design, target, weights):
     return centred * root[:, None], rest * root
 
 
-def selected(selection, columns, rest):
-    columns, rest = jnp.asarray(columns, jnp.float32), jnp.asarray(rest, jnp.float32)
-    return np.flatnonzero(selection(columns.T @ columns, columns.T @ rest))
+def selected(selection, regressions):
+    """The columns it keeps in each of them."""
+    columns, rests = (np.stack(part) for part in zip(*regressions, strict=True))
+    grams, moments = np.einsum("kij,kil->kjl", columns, columns), np.einsum("kij,ki->kj", columns, rests)
+    kept = jax.jit(jax.vmap(selection))(jnp.asarray(grams), jnp.asarray(moments))
+    return [np.flatnonzero(row).tolist() for row in np.asarray(kept)]
 
 
 def best_additions(columns, rest, count):
@@ -92,42 +97,39 @@ def best_additions(columns, rest, count):
     return sorted(chosen)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_forward_selection_adds_the_column_that_explains_most(seed):
-    columns, rest = moments(*regression(seed))
-    for count in (1, 2, 3, 5):
-        assert selected(ForwardSelection(count), columns, rest).tolist() == best_additions(columns, rest, count)
-    assert len(selected(ForwardSelection(99), columns, rest)) == 6
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 99])
+def test_forward_selection_adds_the_column_that_explains_most(count):
+    regressions = [moments(*regression(seed)) for seed in range(20)]
+    expected = [best_additions(*one, min(count, 6)) for one in regressions]
+    assert selected(ForwardSelection(count), regressions) == expected
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_lasso_path_is_that_of_least_angle_regression_even_where_columns_leave_it(seed):
-    columns, rest = moments(*regression(seed, features=8))
-    path = lars_path(columns, rest, method="lasso")[2].T
-    for count in (1, 2, 3, 5, 7, 8):
-        last = [knot for knot in path[1:] if (knot != 0).sum() <= count][-1]
-        assert selected(LassoPath(count), columns, rest).tolist() == np.flatnonzero(last).tolist()
-
-
-def test_the_paths_tested_hold_some_that_drop_a_column():
-    paths = [lars_path(*moments(*regression(seed, features=8)), method="lasso")[2].T for seed in range(12)]
-    assert any((np.diff((path != 0).sum(1)) < 0).any() for path in paths)
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 8])
+def test_the_lasso_path_is_that_of_least_angle_regression_even_where_columns_leave_it(count):
+    with jax.enable_x64(True):  # the last knots lie close together
+        regressions = [moments(*regression(seed, features=8)) for seed in range(40)]
+        paths = [lars_path(*one, method="lasso")[2].T for one in regressions]
+        assert sum(((path[:-1] != 0) & (path[1:] == 0)).any() for path in paths) > 10
+        expected = [[knot for knot in path[1:] if (knot != 0).sum() <= count][-1] for path in paths]
+        found = selected(LassoPath(count), regressions)
+        assert found == [np.flatnonzero(knot).tolist() for knot in expected]
 
 
 def test_a_copy_of_a_column_is_not_chosen_beside_it():
-    columns, rest = moments(*regression(1, copies=True))
-    assert not {0, 1} <= set(selected(ForwardSelection(5), columns, rest))
-    assert len(selected(LassoPath(3), columns, rest)) <= 3
+    regressions = [moments(*regression(seed, copies=True)) for seed in range(5)]
+    assert not any({0, 1} <= set(one) for one in selected(ForwardSelection(5), regressions))
+    assert all(len(one) <= 3 for one in selected(LassoPath(3), regressions))
 
 
 @pytest.mark.parametrize("selection", [ForwardSelection(2), LassoPath(2)])
 def test_a_selection_keeps_so_many_features_of_each_row_and_output(selection):
     X = table()
-    found = jaxshap.lime(0, bent, X[:5], X, num_samples=500, selection=selection)
+    found = jaxshap.lime(0, bent, X[:5], X, num_samples=300, selection=selection)
     assert found.coefficients.shape == found.std_error.shape == (5, 4, 2)
-    assert ((found.coefficients != 0).sum(1) == 2).all()
+    assert ((found.coefficients != 0).sum(1) <= 2).all()
+    assert ((found.coefficients != 0).sum(1) == 2).sum() > 5
     np.testing.assert_array_equal(np.isnan(found.std_error), found.coefficients == 0)
-    strongest = jaxshap.lime(0, linear, X[:2], X, num_samples=500, selection=selection)
+    strongest = jaxshap.lime(0, linear, X[:2], X, num_samples=300, selection=selection)
     assert set(np.flatnonzero(strongest.coefficients[0])) == {0, 3}  # slope times deviation is 2.4, 0, 0.2 and 1.2
 
 
@@ -154,9 +156,9 @@ def test_weights_fall_with_the_distance_in_standard_deviations():
         seen.append(np.array(x))
         return np.asarray(bent(jnp.asarray(x)))[:, 0]
 
-    found = jaxshap.lime(7, model, X[:2], X, num_samples=200, kernel_width=1.2)
+    found = jaxshap.lime(7, model, X[:2], X, num_samples=300, kernel_width=1.2)
     points = max(seen, key=len)
-    assert len(points) == 200
+    assert len(points) == 300
     for number in range(2):
         away = np.vstack([(points - X[number]) / X.std(0), np.zeros(4)])
         target = model(np.vstack([points, X[number]]).astype(np.float32))
@@ -179,7 +181,7 @@ def test_categories_are_drawn_by_frequency_and_coded_as_the_same_or_not():
 
     rows = pd.DataFrame({"size": [0.0, 1.0], "kind": [7.0, 2.0]})
     found = jaxshap.lime(
-        0, jaxshap.host(model), rows, frame.astype(float), categorical=["kind"], num_samples=4000, ridge=0.0
+        0, jaxshap.host(model), rows, frame.astype(float), categorical=["kind"], num_samples=3000, ridge=0.0
     )
     drawn = max(seen, key=len)[:, 1]
     shares = np.array([(drawn == kind).mean() for kind in (1, 2, 7)])
@@ -215,10 +217,10 @@ def test_host_models_say_the_same_and_the_model_is_asked_about_samples_and_rows_
         asked.append(len(x))
         return np.asarray(bent(jnp.asarray(x)))
 
-    found = jaxshap.lime(0, model, X[:6], X, num_samples=250)
-    assert sum(asked) == 256
+    found = jaxshap.lime(0, model, X[:6], X, num_samples=300)
+    assert sum(asked) == 306
     np.testing.assert_allclose(
-        found.coefficients, jaxshap.lime(0, bent, X[:6], X, num_samples=250).coefficients, atol=1e-5
+        found.coefficients, jaxshap.lime(0, bent, X[:6], X, num_samples=300).coefficients, atol=1e-5
     )
 
 
@@ -239,23 +241,21 @@ def test_a_weighted_background_counts_as_its_rows_repeated():
 
 
 def test_standard_errors_are_those_over_keys():
-    """60 keys, 2 rows, 4 features, 2 outputs: z of one coefficient has a mean spread by 0.13, all z a spread by 0.05."""
+    """60 keys, 2 rows, 4 features, 2 outputs: the spread of one z is off by 0.09, of all by 0.03."""
     X = table()
     runs = [jaxshap.lime(key, bent, X[:2], X, num_samples=1500) for key in range(60)]
     values = np.stack([run.coefficients for run in runs])
     z = (values - values.mean(0)) / np.stack([run.std_error for run in runs])
     assert 0.85 < z.std() < 1.15
-    assert (0.6 < z.std(0)).all()
+    assert (z.std(0) > 0.6).all()
     assert (z.std(0) < 1.5).all()
 
 
 def test_a_batch_of_fits_stays_within_the_memory_of_a_few():
     """400 rows of 3,000 samples and 4 features would be 19 MB for each array that holds them all at once."""
-    from jaxshap.local_surrogate import _fits
-
     shapes = ((3000, 4), (3000, 2), (400, 4), (400, 2), (1,), ())
     arrays = [jax.ShapeDtypeStruct(shape, np.float32) for shape in shapes]
-    program = _fits.lower(None, jax.ShapeDtypeStruct((4,), bool), *arrays).compile()
+    program = jax.jit(_fits_of, static_argnums=0).lower(None, jax.ShapeDtypeStruct((4,), bool), *arrays).compile()
     assert program.memory_analysis().temp_size_in_bytes < 8 * byte_limit()
 
 
@@ -268,11 +268,11 @@ def test_stability_is_lime_at_each_width_with_one_set_of_samples():
         asked.append(len(x))
         return np.asarray(bent(jnp.asarray(x)))
 
-    found = jaxshap.lime_stability(5, model, X[:3], X, widths=widths, num_samples=400)
-    assert sum(asked) == 403
+    found = jaxshap.lime_stability(5, model, X[:3], X, widths=widths, num_samples=300)
+    assert sum(asked) == 303
     assert found.coefficients.shape == (3, 3, 4, 2)
     for number, width in enumerate(widths):
-        alone = jaxshap.lime(5, model, X[:3], X, kernel_width=width, num_samples=400)
+        alone = jaxshap.lime(5, model, X[:3], X, kernel_width=width, num_samples=300)
         np.testing.assert_allclose(found.coefficients[number], alone.coefficients, atol=1e-5)
         np.testing.assert_allclose(found.score[number], alone.score, atol=1e-5)
     assert found.agreement.shape == (3, 2)
@@ -281,7 +281,7 @@ def test_stability_is_lime_at_each_width_with_one_set_of_samples():
     np.testing.assert_allclose(found.agreement[1, 0], np.mean(pairs), atol=1e-6)
     same = (found.coefficients > 0).all(0) | (found.coefficients < 0).all(0)
     np.testing.assert_array_equal(found.same_sign, same)
-    straight = jaxshap.lime_stability(5, linear, X[:3], X, num_samples=400, ridge=0.0)
+    straight = jaxshap.lime_stability(5, linear, X[:2], X, num_samples=300, ridge=0.0)
     np.testing.assert_allclose(np.ptp(straight.coefficients, axis=0), 0, atol=1e-4)
 
 
