@@ -4,6 +4,8 @@ from jaxshap import plots as plots
 from jaxshap import theory as theory
 from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans
+from jaxshap.causal import direct_effect as direct_effect
+from jaxshap.causal import fair_predictor as fair_predictor
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate
@@ -40,6 +42,10 @@ from jaxshap.game import grouped as grouped
 from jaxshap.game import make_game as make_game
 from jaxshap.game import minus as minus
 from jaxshap.game import table as table
+from jaxshap.graphs import d_separated as d_separated
+from jaxshap.graphs import identifies_direct_effect as identifies_direct_effect
+from jaxshap.graphs import parent_adjustment as parent_adjustment
+from jaxshap.graphs import satisfies_backdoor as satisfies_backdoor
 from jaxshap.inputs import column_groups as column_groups
 from jaxshap.local_surrogate import LocalSurrogate as LocalSurrogate
 from jaxshap.local_surrogate import lime as lime
