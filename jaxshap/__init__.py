@@ -37,6 +37,7 @@ from jaxshap.explainer import explain as explain
 from jaxshap.explanation import Explanation as Explanation
 from jaxshap.explanation import Summary as Summary
 from jaxshap.explanation import load as load
+from jaxshap.fairness import disparity as disparity
 from jaxshap.game import Game as Game
 from jaxshap.game import grouped as grouped
 from jaxshap.game import make_game as make_game

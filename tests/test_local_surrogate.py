@@ -333,3 +333,14 @@ def test_coefficients_are_those_of_the_lime_package_at_equal_settings():
     assert np.abs(z).max() < 4.5  # both sides have the same error; false alarm 2e-4
     assert np.abs(found.intercept - at_row).max() < 0.1
     assert np.abs(found.score - scores).max() < 0.05
+
+
+def test_the_picture_of_stability_has_a_line_for_each_feature():
+    X = table()
+    found = jaxshap.lime_stability(5, bent, X[:2], X, num_samples=300)
+    ax = jaxshap.plots.lime_stability(found, row=1, output=0, most=3)
+    names = [line.get_label() for line in ax.lines[:3]]
+    assert len(set(names)) == 3
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), found.coefficients[:, 1, int(names[0][1:]), 0])
+    with pytest.raises(ValueError, match="pass output="):
+        jaxshap.plots.lime_stability(found)
