@@ -30,7 +30,7 @@ def lime_stability(
         ax.plot(found.widths, line, color=colour, ls=dash, marker="o", ms=3, label=found.feature_names[feature])
         ax.fill_between(found.widths, line - band, line + band, color=colour, alpha=0.15, lw=0)
     ax.axhline(0, color="black", lw=0.8)
-    ax.set(xlabel="kernel width (standard deviations)", ylabel="LIME coefficient (a standard deviation)", xscale="log")
+    ax.set(xlabel="kernel width (standard deviations)", ylabel="LIME coefficient (per standard deviation)", xscale="log")
     ax.set_xticks(found.widths, [f"{width:.2g}" for width in found.widths])
     ax.minorticks_off()
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
