@@ -15,6 +15,13 @@ def disparity(found: Disparity, *, group: object = None, most: int = 12, ax: "Ax
     """What each feature adds to the difference between a group and the reference, ± 1.96 standard errors, and the sum.
 
     One output only; `group` names one where there are several.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> found = jaxshap.disparity(jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X), ["a", "a", "b", "b"])
+        >>> jaxshap.plots.disparity(found).get_xlabel()
+        'mean attribution, b less a (± 1.96 standard errors)'
     """
     number = _number_of(found, group)
     values, errors = found.values[number], 1.96 * found.std_error[number]
