@@ -122,8 +122,8 @@ def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[
     pairs = list(groups.items()) if isinstance(groups, Mapping) else [(_joined(group), group) for group in groups]
     if empty := [name for name, columns in pairs if not columns]:
         raise ValueError(f"the groups {empty} cover no column: leave them out.")
-    members = {name: [_column(column, names) for column in columns] for name, columns in pairs}
-    listed = [_column(column, names) for _, columns in pairs for column in columns]
+    members = {name: [column_number(column, names, "a group") for column in columns] for name, columns in pairs}
+    listed = [column_number(column, names, "a group") for _, columns in pairs for column in columns]
     if repeated := _repeated(listed):
         raise ValueError(
             f"columns {[names[column] for column in repeated]} are in more than one group: groups must not overlap."
@@ -134,6 +134,17 @@ def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[
     members |= alone
     order = sorted(members, key=lambda name: members[name][0])
     return [members[name] for name in order], tuple(order)
+
+
+def column_number(column: str | int, names: Sequence[str], what: str) -> int:
+    """Of a column given by name or number; `what` is who gave it."""
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"{what} names the column {column!r}, which X does not have: it has {list(names)}.")
+        return list(names).index(column)
+    if not 0 <= column < len(names):
+        raise ValueError(f"{what} names column {column}, but X has columns 0..{len(names) - 1}.")
+    return int(column)
 
 
 def column_groups(transformer) -> dict[str, list[int]]:
@@ -269,16 +280,6 @@ def _by_name(owner, method: Callable, names: Sequence[str] | None) -> Callable:
     import pandas as pd
 
     return lambda rows: method(pd.DataFrame(rows, columns=list(names)))
-
-
-def _column(column: str | int, names: Sequence[str]) -> int:
-    if isinstance(column, str):
-        if column not in names:
-            raise ValueError(f"a group names the column {column!r}, which X does not have: it has {list(names)}.")
-        return list(names).index(column)
-    if not 0 <= column < len(names):
-        raise ValueError(f"a group names column {column}, but X has columns 0..{len(names) - 1}.")
-    return int(column)
 
 
 def _joined(group: Sequence[str | int]) -> str:

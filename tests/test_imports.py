@@ -13,22 +13,22 @@ ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory compilation",
     "game coalitions players background",
-    "transforms linear projections masking inputs designs sign_kernels checkpoint",
-    "filling support source",
-    "evaluation estimator surrogates sign_process values trees theory",
+    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs",
+    "filling prediction support source",
+    "evaluation estimator neighbourhood surrogates sign_process values trees theory",
     "sign_fit",
-    "estimators uncertainty residuals residual_edges decomposition effects lime causal trust",
+    "estimators uncertainty residuals residual_edges decomposition effects local_surrogate causal trust",
     "estimation",
     "display",
     "explanation",
-    "explainer",
+    "explainer fairness",
     "plots",
     "__main__",
 ]
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
-    "plots": ["style", "explanations"],
+    "plots": ["style", "explanations fairness local_surrogate"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -37,10 +37,12 @@ for package, parts in WITHIN.items():
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
     "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/fairness.py": {"matplotlib"},
+    "plots/local_surrogate.py": {"matplotlib"},
     "__main__.py": {"matplotlib", "sklearn"},
     "explanation.py": {"shap"},
 }
-RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch"}
+RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch", "networkx", "lime"}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
 
 

@@ -2,3 +2,5 @@
 
 from jaxshap.plots.explanations import bar as bar
 from jaxshap.plots.explanations import beeswarm as beeswarm
+from jaxshap.plots.fairness import disparity as disparity
+from jaxshap.plots.local_surrogate import lime_stability as lime_stability
