@@ -4,6 +4,8 @@ from jaxshap import plots as plots
 from jaxshap import theory as theory
 from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans
+from jaxshap.decomposition import Decomposition as Decomposition
+from jaxshap.decomposition import decompose as decompose
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate
@@ -40,6 +42,8 @@ from jaxshap.game import grouped as grouped
 from jaxshap.game import make_game as make_game
 from jaxshap.game import minus as minus
 from jaxshap.game import table as table
+from jaxshap.indices import Interactions as Interactions
+from jaxshap.indices import interactions as interactions
 from jaxshap.inputs import column_groups as column_groups
 from jaxshap.players import Players as Players
 from jaxshap.players import leaves as leaves

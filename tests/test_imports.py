@@ -12,13 +12,13 @@ import jaxshap
 ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory compilation",
-    "game coalitions players background",
-    "transforms linear projections masking inputs designs sign_kernels checkpoint",
+    "game coalitions players background subsets",
+    "transforms linear projections masking inputs designs sign_kernels checkpoint index_weights",
     "filling",
     "evaluation estimator surrogates sign_process values trees theory",
     "sign_fit",
     "estimators uncertainty residuals decomposition effects lime causal",
-    "estimation",
+    "estimation indices",
     "display",
     "explanation",
     "explainer",
@@ -38,6 +38,7 @@ PLOTTING = {
     "plots/explanations.py": {"matplotlib", "shap"},
     "__main__.py": {"matplotlib", "sklearn"},
     "explanation.py": {"shap"},
+    "indices.py": {"shapiq"},
 }
 RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch"}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
