@@ -4,6 +4,7 @@ from jaxshap import plots as plots
 from jaxshap import theory as theory
 from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans
+from jaxshap.components import component as component
 from jaxshap.decomposition import Decomposition as Decomposition
 from jaxshap.decomposition import decompose as decompose
 from jaxshap.estimation import estimate as estimate

@@ -10,12 +10,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.evaluation import evaluate
 from jaxshap.game import Game
 from jaxshap.subsets import MOST_SETS, Players, check_order, num_sets, position, sets_up_to, starts
-from jaxshap.transforms import moebius, small_moebius
+from jaxshap.transforms import moebius, shapley, small_moebius, zeta
 
 
 @jax.tree_util.register_dataclass
@@ -47,6 +47,8 @@ class Decomposition:
     @property
     def remainder(self) -> Float[Array, "*out"]:
         """What sets of more than `order` players add to the prediction."""
+        if self.order == self.num_players:
+            return jnp.zeros_like(self.full)
         return self.full - self.values.sum(0)
 
     def pick(self, *index: Any) -> "Decomposition":
@@ -65,8 +67,8 @@ class Decomposition:
                 f"Shapley values need components of all {self.num_players} orders and these end at order {self.order}: "
                 "decompose with order=None, or ask jaxshap.estimate."
             )
-        shares = self.members / np.maximum(self.members.sum(1, keepdims=True), 1)
-        return jnp.tensordot(jnp.asarray(shares.T, self.values.dtype), self.values, 1)
+        gains = self.values.at[0].set(0)[np.argsort(_codes(self.members))]
+        return _shared_out(gains)
 
     def variance_shares(self) -> Float[Array, "order *outputs"]:
         """How much of the variance of predictions over rows each order 1, 2, … stands for: Cov(part, f) / Var(f).
@@ -115,6 +117,17 @@ def decompose(game: Game, order: int | None = None) -> Decomposition:
     if order < number:
         values = small_moebius(worths, number, order)
     else:
-        codes = members @ 2 ** np.arange(number)
+        codes = _codes(members)
         values = moebius(worths[np.argsort(codes)])[codes]
     return Decomposition(values.at[0].set(game.empty), game.full, number, order)
+
+
+@jax.jit
+def _shared_out(components: Float[Array, "size *out"]) -> Float[Array, "n *out"]:
+    """Σ_{S∋i} m_S/|S|, by way of the worths: in float32 a sum of 2**n components with signs would lose digits."""
+    return shapley(zeta(components))
+
+
+def _codes(members: Bool[np.ndarray, "sets n"]) -> Int[np.ndarray, "sets"]:
+    """Where each set stands in a table of all 2**n."""
+    return members @ 2 ** np.arange(members.shape[1])

@@ -1,7 +1,7 @@
 """Interaction indices by their weights: I(S) = Σ_{T⊇S} weight(|S|, |T|) m(T), with m the Möbius coefficients.
 
-The same index is a sum over Walsh coefficients, as m(T) = (−2)^|T| Σ_{U⊇T} c_U. Möbius coefficients of many players grow
-like 2**|T| and cancel in the sum; Walsh coefficients do not, so that float32 is enough. Weights are found as fractions.
+The same index is a sum over Walsh coefficients, as m(T) = (−2)^|T| Σ_{U⊇T} c_U. Möbius coefficients of many players
+are large and cancel in the sum; Walsh coefficients are not, so that float32 is enough. Weights are found as fractions.
 """
 
 import functools
@@ -23,7 +23,7 @@ def _banzhaf(size: int, larger: int, order: int) -> Fraction:
 
 
 def _aggregated(size: int, larger: int, order: int) -> Fraction:
-    """k-SII, Bordt & von Luxburg (2023): SII of every larger set of at most `order` players, times Bernoulli numbers."""
+    """k-SII, Bordt & von Luxburg (2023): SII of all larger sets up to `order` players, times Bernoulli numbers."""
     extra = larger - size
     steps = range(min(order - size, extra) + 1)
     return sum((comb(extra, j) * _bernoulli(j) / (extra - j + 1) for j in steps), Fraction(0))

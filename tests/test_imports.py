@@ -17,7 +17,7 @@ LAYERS = [
     "filling",
     "evaluation estimator surrogates sign_process values trees theory",
     "sign_fit",
-    "estimators uncertainty residuals decomposition effects lime causal",
+    "estimators uncertainty residuals decomposition components effects lime causal",
     "estimation indices",
     "display",
     "explanation",
