@@ -58,7 +58,9 @@ class Decomposition:
     def partial_dependence(self, players: Players) -> Float[Array, "*out"]:
         """The sum of the components of all subsets of these players: the worth of their coalition."""
         whole = self.members[position(players, self.num_players, self.order)]
-        return self.values[np.flatnonzero(~(self.members & ~whole).any(1))].sum(0)
+        subsets = np.flatnonzero(~(self.members & ~whole).any(1))
+        by_code = np.argsort(_codes(self.members[subsets]))
+        return zeta(self.values[subsets[by_code]])[-1]  # sums of two lose no digits, as one long sum would
 
     def shapley_values(self) -> Float[Array, "n *out"]:
         """Each component shared out alike among its players; needs the components of all orders."""

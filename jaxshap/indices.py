@@ -50,8 +50,9 @@ class Interactions:
         alone = Estimate(unknown, unknown) if singles is None else singles
         if alone.values.shape != unknown.shape:
             raise ValueError(f"singles have shape {alone.values.shape} and pairs {pairs.values.shape}: of other games.")
-        parts = (jnp.concatenate([one, two[first, second]]) for one, two in zip(alone, pairs, strict=True))
-        return cls(*parts, unknown[0] if base_values is None else base_values, "SII", number, min(2, number))
+        values, errors = (jnp.concatenate([one, two[first, second]]) for one, two in zip(alone, pairs, strict=True))
+        base = unknown[0] if base_values is None else base_values
+        return cls(values, errors, base, "SII", number, min(2, number))
 
     def __getitem__(self, players: Players) -> Float[Array, "*out"]:
         return self.values[self._position(players)]

@@ -27,7 +27,7 @@ LAYERS = [
 ]
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
-    "plots": ["style", "explanations"],
+    "plots": ["style", "explanations interactions"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -36,6 +36,7 @@ for package, parts in WITHIN.items():
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
     "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/interactions.py": {"matplotlib"},
     "__main__.py": {"matplotlib", "sklearn"},
     "explanation.py": {"shap"},
     "indices.py": {"shapiq"},
