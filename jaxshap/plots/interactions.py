@@ -29,7 +29,9 @@ def interaction_heatmap(
     ax.set_facecolor("0.85")  # what is unknown
     image = ax.imshow(matrix, cmap=DIVERGING + "_r", vmin=-largest, vmax=largest)
     for (row, column), value in np.ndenumerate(matrix):
-        text = f"{value:.2g}" if number <= MOST_NUMBERS else "–" if value < -largest / 50 else ""
+        text = "−" if value < -largest / 50 else ""
+        if number <= MOST_NUMBERS:
+            text = f"{value:.2g}" if abs(value) > largest / 1000 else "0"
         if np.isfinite(value):
             shade = "white" if abs(value) > 0.7 * largest else "black"
             ax.text(column, row, text.replace("-", "−"), ha="center", va="center", color=shade, fontsize=8)
@@ -49,7 +51,7 @@ def interaction_network(
 ) -> "Axes":
     """Players on a circle, as large as their own values; the `most` strongest pairs as lines, dashed where negative.
 
-    Filled discs are positive, open ones negative.
+    Filled discs are positive, open ones negative, grey ones not known.
     """
     matrix = np.asarray(_single(interactions).matrix(), np.float64)
     names = _names(names, interactions.num_players)
@@ -61,15 +63,17 @@ def interaction_network(
     pairs = np.nan_to_num(matrix[first, second])
     strongest = np.argsort(-np.abs(pairs))[:most]
     widest = np.abs(pairs).max(initial=0) or 1
-    for pair in strongest[np.abs(pairs[strongest]) > widest / 1000][::-1]:
+    drawn = strongest[np.abs(pairs[strongest]) > widest / 1000]
+    for pair in drawn[::-1]:
         ends = places[[first[pair], second[pair]]]
         strength = float(pairs[pair])
         ax.plot(*ends.T, **_stroke(strength), lw=0.4 + 6 * abs(strength) / widest, alpha=0.8, zorder=1)
-    single = np.nan_to_num(np.diag(matrix))
-    radius = 0.035 + 0.12 * np.sqrt(np.abs(single) / (np.abs(single).max(initial=0) or 1))
-    _draw_players(ax, places, single, radius, names)
-    shown = f"{len(strongest)} strongest of {len(pairs)}" if len(strongest) < len(pairs) else f"all {len(pairs)}"
-    ax.set_title(f"{interactions.index}: players and {shown} pairs", fontsize=10)
+    _draw_players(ax, places, np.diag(matrix), names)
+    for sign, label in ((1, "positive"), (-1, "negative")):
+        face = POSITIVE if sign > 0 else "white"
+        ax.plot([], [], **_stroke(sign), marker="o", markerfacecolor=face, label=label, lw=2)
+    ax.legend(loc="lower left", frameon=False, fontsize=9, handlelength=4)
+    ax.set_title(f"{interactions.index}: the {len(drawn)} strongest of {len(pairs)} pairs", fontsize=10)
     return ax
 
 
@@ -115,13 +119,14 @@ def _draw_players(
     ax: "Axes",
     places: Float[np.ndarray, "n 2"],
     values: Float[np.ndarray, "n"],
-    radius: Float[np.ndarray, "n"],
     names: Sequence[str],
 ) -> None:
+    """Discs with areas like the values; small and grey where these are not known."""
+    extent = np.abs(np.nan_to_num(values))
+    radius = 0.035 + 0.12 * np.sqrt(extent / (extent.max(initial=0) or 1))
     for place, value, size, name in zip(places, values, radius, names, strict=True):
-        stroke = _stroke(value)
-        face = stroke["color"] if value >= 0 else "white"
-        ax.add_patch(_disc(place, size, face, stroke["color"]))
+        colour = "0.6" if np.isnan(value) else POSITIVE if value >= 0 else NEGATIVE
+        ax.add_patch(_disc(place, size, "white" if value < 0 else colour, colour))
         across, up = place * (1 + (size + 0.06) / np.hypot(*place))
         side = "center" if abs(place[0]) < 0.15 else "left" if place[0] > 0 else "right"
         level = "center" if abs(place[0]) >= 0.15 else "bottom" if place[1] > 0 else "top"
