@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from jaxshap.evaluation import evaluate, is_traced
 from jaxshap.game import Host, as_pytree
-from jaxshap.inputs import read_inputs, read_model
+from jaxshap.inputs import read_inputs, read_model, read_weights
 from jaxshap.masking import checked_table
 from jaxshap.subsets import sets_up_to
 from jaxshap.values.marginal import marginal
@@ -83,7 +83,7 @@ def component(
     >>> print(both(jnp.array([[3.0, 2.0], [0.0, 5.0]])))
     [14.  2.]
     """
-    inputs = read_inputs(background, background, None, feature_names)
+    inputs = read_inputs(read_weights(background)[0], background, None, feature_names)
     columns = _columns(features, inputs.names)
     predict = read_model(model, inputs).predict
     predict = predict if isinstance(predict, Host) else as_pytree(predict)

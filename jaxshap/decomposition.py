@@ -59,6 +59,8 @@ class Decomposition:
         """The sum of the components of all subsets of these players: the worth of their coalition."""
         whole = self.members[position(players, self.num_players, self.order)]
         subsets = np.flatnonzero(~(self.members & ~whole).any(1))
+        if len(subsets) == 1:
+            return self.values[0]
         by_code = np.argsort(_codes(self.members[subsets]))
         return zeta(self.values[subsets[by_code]])[-1]  # sums of two lose no digits, as one long sum would
 
