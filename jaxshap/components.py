@@ -58,16 +58,17 @@ class Component:
     def _rows(self, points):
         """Whole rows, as a game needs them; the other columns are those of a background row and never enter."""
         xp: Any = np if isinstance(self.model, Host) else jnp
-        parts = [xp.full(len(points), entry) for entry in xp.asarray(self.background[0])]
-        for turn, column in enumerate(self.columns):
-            parts[column] = xp.asarray(points[:, turn], parts[column].dtype)
-        return xp.stack(parts, axis=1)
+        turn = np.zeros(self.background.shape[1], int)
+        turn[list(self.columns)] = np.arange(len(self.columns))
+        own = np.isin(np.arange(len(turn)), self.columns)
+        first = xp.asarray(self.background[0])
+        return xp.where(own, xp.asarray(points, first.dtype)[:, turn], first)
 
 
 def component(
     model: Any,
     background: Any,
-    features: int | str | Sequence[int | str],
+    features: Feature | Sequence[Feature],
     *,
     feature_names: Sequence[str] | None = None,
 ) -> Component:

@@ -20,7 +20,15 @@ MOST_NUMBERS = 12  # players whose cells have room for numbers
 def interaction_heatmap(
     interactions: Interactions, *, names: Sequence[str] | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Pairs as a matrix, single players on its diagonal; where numbers have no room, negative cells have a minus."""
+    """Pairs as a matrix, single players on its diagonal; where numbers have no room, negative cells have a minus.
+
+    Example
+    >>> import jax.numpy as jnp, jaxshap
+    >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
+    >>> ax = jaxshap.plots.interaction_heatmap(jaxshap.interactions(game), names=["age", "sex", "pay"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['age', 'sex', 'pay']
+    """
     matrix = np.asarray(_single(interactions).matrix(), np.float64)
     names = _names(names, interactions.num_players)
     number = len(matrix)
@@ -52,6 +60,12 @@ def interaction_network(
     """Players on a circle, as large as their own values; the `most` strongest pairs as lines, dashed where negative.
 
     Filled discs are positive, open ones negative, grey ones not known.
+
+    Example
+    >>> import jax.numpy as jnp, jaxshap
+    >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
+    >>> jaxshap.plots.interaction_network(jaxshap.interactions(game)).get_title()
+    'SII: the 3 strongest of 3 pairs'
     """
     matrix = np.asarray(_single(interactions).matrix(), np.float64)
     names = _names(names, interactions.num_players)
@@ -80,7 +94,15 @@ def interaction_network(
 def component_bars(
     decomposition: Decomposition, *, names: Sequence[str] | None = None, most: int = 15, ax: "Axes | None" = None
 ) -> "Axes":
-    """The largest components of one prediction, order by order, and what all others add up to."""
+    """The largest components of one prediction, order by order, and what all others add up to.
+
+    Example
+    >>> import jax.numpy as jnp, jaxshap
+    >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
+    >>> ax = jaxshap.plots.component_bars(jaxshap.decompose(game), most=1)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x0 × x1 × x2', '6 other components']
+    """
     values = np.asarray(_single(decomposition).values, np.float64)
     names = _names(names, decomposition.num_players)
     sizes = decomposition.members.sum(1)
