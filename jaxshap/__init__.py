@@ -6,6 +6,9 @@ from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans
 from jaxshap.causal import direct_effect as direct_effect
 from jaxshap.causal import fair_predictor as fair_predictor
+from jaxshap.components import component as component
+from jaxshap.decomposition import Decomposition as Decomposition
+from jaxshap.decomposition import decompose as decompose
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate
@@ -47,6 +50,8 @@ from jaxshap.graphs import d_separated as d_separated
 from jaxshap.graphs import identifies_direct_effect as identifies_direct_effect
 from jaxshap.graphs import parent_adjustment as parent_adjustment
 from jaxshap.graphs import satisfies_backdoor as satisfies_backdoor
+from jaxshap.indices import Interactions as Interactions
+from jaxshap.indices import interactions as interactions
 from jaxshap.inputs import column_groups as column_groups
 from jaxshap.local_surrogate import LocalSurrogate as LocalSurrogate
 from jaxshap.local_surrogate import lime as lime

@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float
 from tqdm.auto import tqdm
 
 from jaxshap.checkpoint import append, resume
+from jaxshap.coalitions import all_coalitions
 from jaxshap.game import Game, Host
 from jaxshap.memory import byte_limit, bytes_of_call
 
@@ -113,6 +114,12 @@ def evaluate(
             message = f"the model failed after {done} of {len(asked)} coalitions: {error!r}"
             raise EvaluationError(message, worths[:done]) from error
     return jax.device_put(worths)
+
+
+def evaluate_all(game: Game) -> Float[Array, "size *out"]:
+    """v(S) − v(∅) of all 2**n coalitions; S stands at index Σ_{i∈S} 2**i."""
+    inner = evaluate(game, all_coalitions(game.num_players)[1:-1])
+    return jnp.concatenate([jnp.zeros_like(game.empty)[None], inner - game.empty, (game.full - game.empty)[None]])
 
 
 def _run(

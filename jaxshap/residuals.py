@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.coalitions import all_coalitions
 from jaxshap.estimator import Estimate
-from jaxshap.evaluation import BatchSize, evaluate
+from jaxshap.evaluation import BatchSize, evaluate, evaluate_all
 from jaxshap.game import Game
 from jaxshap.transforms import inverse_walsh, walsh
 
@@ -129,8 +129,7 @@ def _table(game: Game) -> Float[Array, "size *out"]:
             f"exact residuals need all 2**{game.num_players} worths: at most {MOST_PLAYERS} players; sample with "
             "estimate_residuals instead."
         )
-    inner = evaluate(game, all_coalitions(game.num_players)[1:-1])
-    return jnp.concatenate([jnp.zeros_like(game.empty)[None], inner - game.empty, (game.full - game.empty)[None]])
+    return evaluate_all(game)
 
 
 def _squares(game: Game) -> Float[Array, "size *out"]:

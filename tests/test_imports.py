@@ -12,13 +12,13 @@ import jaxshap
 ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory compilation",
-    "game coalitions players background",
-    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs",
+    "game coalitions players background subsets",
+    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs index_weights",
     "filling prediction support source",
     "evaluation estimator neighbourhood surrogates sign_process values trees theory",
     "sign_fit",
-    "estimators uncertainty residuals residual_edges decomposition effects local_surrogate causal trust",
-    "estimation",
+    "estimators uncertainty residuals residual_edges decomposition components effects local_surrogate causal trust",
+    "estimation indices",
     "display",
     "explanation",
     "explainer fairness",
@@ -28,7 +28,7 @@ LAYERS = [
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
-    "plots": ["style", "explanations fairness local_surrogate"],
+    "plots": ["style", "explanations fairness interactions local_surrogate"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -38,9 +38,11 @@ PLOTTING = {
     "plots/style.py": {"matplotlib"},
     "plots/explanations.py": {"matplotlib", "shap"},
     "plots/fairness.py": {"matplotlib"},
+    "plots/interactions.py": {"matplotlib"},
     "plots/local_surrogate.py": {"matplotlib"},
     "__main__.py": {"matplotlib", "sklearn"},
     "explanation.py": {"shap"},
+    "indices.py": {"shapiq"},
 }
 RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch", "networkx", "lime"}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
