@@ -13,7 +13,8 @@ ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory compilation",
     "game coalitions players background subsets",
-    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs index_weights",
+    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs "
+    "index_weights",
     "filling prediction support source",
     "evaluation estimator neighbourhood surrogates sign_process values trees theory",
     "sign_fit",
