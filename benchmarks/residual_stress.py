@@ -4,7 +4,7 @@
 
 Data: y = Σ a_i x_i + dial · (three products of two features) + noise, or a coin with these log-odds. Models learn them:
 regression on features and their products, boosted trees, a network. The figure is the residual share, ‖r_i‖² over
-‖∇_i v‖² summed over players and explained rows: 0 for a model without interactions. Each estimate is repeated for several
+‖∇_i v‖² summed over players and rows: 0 for a model without interactions. Each estimate is repeated for several
 keys, whose spread is its error; exact values are from all coalitions. A setting passes where the rank correlation of
 estimates with the dial is at least 0.9.
 """  # fmt: skip
@@ -168,7 +168,7 @@ def main() -> None:
         "largest gap / error", "evaluations to tell 1 from 0",
     ]  # fmt: skip
     notes = [
-        f"Shares are means over {KEYS} keys with {USED} draws each. Told apart: with dial 1 the share exceeds that with "
+        f"Shares are means over {KEYS} keys, {USED} draws each. Told apart: with dial 1 the share exceeds that with "
         "dial 0 at all keys, and by more than twice the sum of the two spreads. The gap is |estimate − exact| over its "
         f"standard error from {KEYS} keys, the largest of {len(DIALS)} dials; it has Student's t distribution with "
         f"{KEYS - 1} degrees of freedom, beyond 4 in 6 of 100 settings by chance.",
