@@ -22,7 +22,7 @@ import numpy as np
 
 import jaxshap
 
-NUM_KEPT, NUM_EXPLAINED, NUM_BACKGROUND, NUM_CENTRES = 500, 20, 150, 10  # kept from the attacker
+NUM_KEPT, NUM_EXPLAINED, NUM_BACKGROUND, NUM_CENTRES = 500, 12, 100, 10  # kept from the attacker
 
 
 class People(NamedTuple):
@@ -89,7 +89,7 @@ def attacked(people: People, seed: int, num_trees: int = 20) -> tuple[Callable, 
     mixtures = mixtures[(mixtures != repeated).any(1)]  # a mixture may be the person it is made from
     seen, new = people.rows[:-NUM_KEPT], people.rows[-NUM_KEPT:]
     seen_mixtures, new_mixtures = mixtures[: -4 * NUM_KEPT], mixtures[-4 * NUM_KEPT :]
-    forest = RandomForestClassifier(num_trees, class_weight="balanced", random_state=seed, n_jobs=2)
+    forest = RandomForestClassifier(num_trees, max_leaf_nodes=200, class_weight="balanced", random_state=seed)
     forest.fit(np.concatenate([seen, seen_mixtures]), np.arange(len(seen) + len(seen_mixtures)) < len(seen))
     right = (forest.predict(new).mean() + 1 - forest.predict(new_mixtures).mean()) / 2
     return jax.tree_util.Partial(_by_race_or_noise, jaxshap.read_trees(forest), people.race, people.noise), float(right)

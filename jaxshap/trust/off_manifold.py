@@ -20,7 +20,7 @@ class OffManifold(NamedTuple):
     """Shares in [0, 1] with standard errors over orderings.
 
     `by_row`: of the mixtures of a row with the background. `by_feature`: of the gains that make up a feature's value
-    in a row, those with an end outside. `expected` is the share of the data themselves that counts as outside.
+    in a row, those with an end outside. `expected` is the share of new rows like the data that count as outside.
     """
 
     by_row: Float[np.ndarray, "rows"]
@@ -86,8 +86,7 @@ def off_manifold_share(
     a_row = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     walk = _Walk(support, references, weights, jnp.asarray(owner), number, max(1, byte_limit() // a_row))
     points, gains = (np.asarray(part) for part in _walked(walk, rows, key, num_orderings))
-    expected = float(1 - support.holds(known).mean())
-    return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), expected)
+    return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), 1 - inside)
 
 
 @jax.tree_util.register_dataclass
