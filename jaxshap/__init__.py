@@ -4,6 +4,11 @@ from jaxshap import plots as plots
 from jaxshap import theory as theory
 from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans
+from jaxshap.effects.partial_dependence import ice as ice
+from jaxshap.effects.partial_dependence import pdp as pdp
+from jaxshap.effects.records import AccumulatedEffect as AccumulatedEffect
+from jaxshap.effects.records import IndividualCurves as IndividualCurves
+from jaxshap.effects.records import PartialDependence as PartialDependence
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate

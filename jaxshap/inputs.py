@@ -115,6 +115,24 @@ def read_model(model, inputs: Inputs) -> Model:
     return Model(model if _is_traceable(model, on_host, inputs) else Host(on_host), None)
 
 
+def own_columns(model: Any, X: Any, feature_names: Sequence[str] | None) -> Sequence[str] | None:
+    """The columns a model was fitted with, in its order, where X has names."""
+    columns = getattr(model, "feature_names_in_", None)
+    if columns is None or (feature_names is None and not hasattr(X, "columns")):
+        return feature_names
+    return list(map(str, columns))
+
+
+def read_output_names(
+    output_names: Sequence[str] | None, classes: tuple[str, ...] | None, shape: tuple[int, ...]
+) -> tuple[str, ...] | None:
+    """Names of outputs of this shape, checked: those given, or those of the model's classes."""
+    names = classes if output_names is None else tuple(map(str, output_names))
+    if names is not None and shape != (len(names),):
+        raise ValueError(f"there are {len(names)} output_names for outputs of shape {shape}.")
+    return names
+
+
 def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]] | None:
     """Column numbers and a name for each player; columns that no group names stay players of their own."""
     if groups is None:
@@ -122,8 +140,8 @@ def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[
     pairs = list(groups.items()) if isinstance(groups, Mapping) else [(_joined(group), group) for group in groups]
     if empty := [name for name, columns in pairs if not columns]:
         raise ValueError(f"the groups {empty} cover no column: leave them out.")
-    members = {name: [_column(column, names) for column in columns] for name, columns in pairs}
-    listed = [_column(column, names) for _, columns in pairs for column in columns]
+    members = {name: [column_number(column, names, "a group") for column in columns] for name, columns in pairs}
+    listed = [column_number(column, names, "a group") for _, columns in pairs for column in columns]
     if repeated := _repeated(listed):
         raise ValueError(
             f"columns {[names[column] for column in repeated]} are in more than one group: groups must not overlap."
@@ -134,6 +152,17 @@ def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[
     members |= alone
     order = sorted(members, key=lambda name: members[name][0])
     return [members[name] for name in order], tuple(order)
+
+
+def column_number(column: str | int, names: Sequence[str], what: str) -> int:
+    """Of a column given by name or number; `what` is who gave it."""
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"{what} names the column {column!r}, which X does not have: it has {list(names)}.")
+        return list(names).index(column)
+    if not 0 <= column < len(names):
+        raise ValueError(f"{what} names column {column}, but X has columns 0..{len(names) - 1}.")
+    return int(column)
 
 
 def column_groups(transformer) -> dict[str, list[int]]:
@@ -269,16 +298,6 @@ def _by_name(owner, method: Callable, names: Sequence[str] | None) -> Callable:
     import pandas as pd
 
     return lambda rows: method(pd.DataFrame(rows, columns=list(names)))
-
-
-def _column(column: str | int, names: Sequence[str]) -> int:
-    if isinstance(column, str):
-        if column not in names:
-            raise ValueError(f"a group names the column {column!r}, which X does not have: it has {list(names)}.")
-        return list(names).index(column)
-    if not 0 <= column < len(names):
-        raise ValueError(f"a group names column {column}, but X has columns 0..{len(names) - 1}.")
-    return int(column)
 
 
 def _joined(group: Sequence[str | int]) -> str:

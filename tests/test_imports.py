@@ -27,7 +27,8 @@ LAYERS = [
 ]
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
-    "plots": ["style", "explanations"],
+    "effects": ["records moving grids", "points binning", "partial_dependence accumulated"],
+    "plots": ["style", "explanations effects"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -36,6 +37,7 @@ for package, parts in WITHIN.items():
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
     "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/effects.py": {"matplotlib"},
     "__main__.py": {"matplotlib", "sklearn"},
     "explanation.py": {"shap"},
 }

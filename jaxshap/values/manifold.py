@@ -32,25 +32,38 @@ def manifold(
     standard deviations, to the nearest `neighbours`-th row of the background. Taufiq, Blöbaum & Minorics (2023).
     """
     rows, references = checked_table(model, X, background)
-    if not 0 < inside <= 1:
-        raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
-    if score is None and not 1 <= neighbours < len(references):
-        raise ValueError(f"neighbours={neighbours}: pass a number below the {len(references)} rows of the background.")
     weights = jnp.asarray(checked_weights(weights, len(references), rows))
     references = jnp.asarray(references)
-    if score is None:
-        scale = spread(references, weights)
-        known = references / scale
-        score = _Nearest(scale, known, neighbours)
-        own = -jnp.sort(_distances(known, known), axis=1)[:, neighbours]  # its own distance, 0, is not counted
-    else:
+    fill = _Fill(references, weights, *support_of(references, weights, score, inside, neighbours))
+    bytes_per_row = 4 * len(references) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
+    return filled_game(model, rows, fill, len(references), bytes_per_row, "manifold")
+
+
+def support_of(
+    references: Float[Array, "m features"],
+    weights: Float[Array, "m"],
+    score: Score | None,
+    inside: float,
+    neighbours: int,
+) -> tuple[Score, Float[Array, ""]]:
+    """A score of how much a point looks like the references, as a pytree, and the lowest that is inside."""
+    if not 0 < inside <= 1:
+        raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
+    if score is not None:
         score = as_pytree(score)
         own = score(references)
         if own.shape != (len(references),):
             raise ValueError(f"score returned shape {own.shape} for {len(references)} rows: it must return one a row.")
-    fill = _Fill(references, weights, score, jnp.quantile(own, 1 - inside))
-    bytes_per_row = 4 * len(references) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
-    return filled_game(model, rows, fill, len(references), bytes_per_row, "manifold")
+    else:
+        if not 1 <= neighbours < len(references):
+            raise ValueError(
+                f"neighbours={neighbours}: pass a number below the {len(references)} rows of the background."
+            )
+        scale = spread(references, weights)
+        known = references / scale
+        score = _Nearest(scale, known, neighbours)
+        own = -jnp.sort(_distances(known, known), axis=1)[:, neighbours]  # its own distance, 0, is not counted
+    return score, jnp.quantile(own, 1 - inside)
 
 
 @jax.tree_util.register_dataclass
