@@ -4,6 +4,7 @@ from jaxshap import plots as plots
 from jaxshap import theory as theory
 from jaxshap.background import WeightedRows as WeightedRows
 from jaxshap.background import kmeans as kmeans
+from jaxshap.effects.accumulated import ale as ale
 from jaxshap.effects.partial_dependence import ice as ice
 from jaxshap.effects.partial_dependence import pdp as pdp
 from jaxshap.effects.records import AccumulatedEffect as AccumulatedEffect

@@ -27,7 +27,7 @@ LAYERS = [
 ]
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
-    "effects": ["records moving grids", "points binning", "partial_dependence accumulated"],
+    "effects": ["records moving grids", "points binning", "local_effects", "partial_dependence accumulated"],
     "plots": ["style", "explanations effects"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}

@@ -16,10 +16,10 @@ from jaxshap.memory import bucket, byte_limit
 
 
 class Moves(NamedTuple):
-    """Which columns take which values, one value for all rows or one a row; a column named twice is one column."""
+    """Which one or two columns take which values, alike for all rows or one a row; named twice, a column is one."""
 
-    columns: Int[np.ndarray, "*batches moves 2"]
-    values: Float[np.ndarray, "*batches moves rows_or_1 2"]
+    columns: Int[np.ndarray, "*batches moves columns"]
+    values: Float[np.ndarray, "*batches moves rows_or_1 columns"]
 
 
 def batches_of(count: int, num_rows: int, points: int) -> Int[np.ndarray, "batches moves"]:
@@ -45,8 +45,9 @@ def outputs_at(model: Callable, rows, columns, values) -> Float[Array | np.ndarr
     xp: Any = np if isinstance(model, Host) else jnp
     number = xp.arange(rows.shape[1])
     inputs = rows
-    for column, value in ((columns[:, 0], values[..., 0]), (columns[:, 1], values[..., 1])):
-        inputs = xp.where(number == column[:, None, None], value[..., None], inputs)  # moves, rows, features
+    for which in range(columns.shape[1]):
+        here = number == columns[:, which, None, None]
+        inputs = xp.where(here, values[..., which, None], inputs)  # moves, rows, features
     outputs = model(inputs.reshape(-1, rows.shape[1]))
     if isinstance(model, Host):
         check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
@@ -85,7 +86,7 @@ def over_batches(
     found = []
     for number in range(len(moves.columns)):
         columns, values, own = jax.tree.map(lambda part, at=number: part[at], (*moves, detail))
-        values = np.broadcast_to(values, (len(columns), len(rows), 2))
+        values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
         starts = range(0, len(rows), length)
         parts = [ask(model, rows[at : at + length], columns, values[:, at : at + length]) for at in starts]
         found.append(_reduced(np.concatenate(parts, axis=1), own, shared, reduce=reduce))
@@ -110,7 +111,7 @@ def _reduced(outputs, detail, shared, *, reduce):
 def _by_blocks(model, rows, columns, values, ask, length: int) -> Float[Array, "moves rows *out"]:
     """At most `length` rows at a time."""
     count = len(rows)
-    values = jnp.broadcast_to(values, (len(columns), count, 2))
+    values = jnp.broadcast_to(values, (len(columns), count, values.shape[-1]))
     if count <= length:
         return ask(model, rows, columns, values)
     blocks = -(-count // length)
