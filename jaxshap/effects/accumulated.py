@@ -1,6 +1,6 @@
 """Accumulated local effects, of one feature or two: what changes as a feature moves a little. Apley & Zhu (2020)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from jaxshap.effects.records import AccumulatedEffect
 from jaxshap.evaluation import BatchSize, is_traced
 from jaxshap.game import Host
 from jaxshap.inputs import read_output_names
-from jaxshap.memory import bucket
+from jaxshap.memory import bucket, byte_limit
 
 STEPS = {
     2: ((-1, 1),),  # ends of a bin: lower, upper
@@ -59,20 +59,27 @@ def ale(
     edges = {column: checked_edges(grid, sample, column) for column, grid in given_grids(grids, sample).items()}
     for column in sorted({column for target in targets for column in target} - edges.keys() - levels):
         edges[column] = quantile_edges(sample, column, bins)
-    cells = [
-        categorical_cells(sample, target[0], levels) if target[0] in levels else numeric_cells(sample, target, edges)
-        for target in targets
-    ]
-    sums: list[Any] = [None] * len(targets)
-    for kind in {len(one.corners) for one in cells}:  # how many points a row is moved to: each has its own program
-        alike = [number for number, one in enumerate(cells) if len(one.corners) == kind]
-        found = _sums(sample, [targets[at] for at in alike], [cells[at] for at in alike], derivative, batch_size)
-        for at, part in zip(alike, found, strict=True):
-            sums[at] = part
     kind = "ALE by derivatives" if derivative else "ALE"
-    parts = zip(targets, cells, sums, strict=True)
-    effects = [_effect(sample, target, one, part, kind, levels, output_names) for target, one, part in parts]
+    effects: list[Any] = [None] * len(targets)
+    for together in _alike(targets, levels, sample.rows):
+        cells = [_cells(sample, targets[number], edges, levels) for number in together]
+        sums = _sums(sample, [targets[number] for number in together], cells, derivative, batch_size)
+        for number, one, part in zip(together, cells, sums, strict=True):
+            effects[number] = _effect(sample, targets[number], one, part, kind, levels, output_names)
     return effects if isinstance(features, list) else effects[0]
+
+
+def _alike(targets: list[Target], levels: set[int], rows: Float[np.ndarray, "rows features"]) -> Iterator[list[int]]:
+    """Numbers of targets whose rows are moved in the same way, as many as fit into memory together."""
+    most = max(1, 4 * byte_limit() // (8 * len(rows) * rows.dtype.itemsize))
+    kinds = [(target[0] in levels, len(target)) for target in targets]
+    for kind in sorted(set(kinds)):
+        numbers = [number for number, own in enumerate(kinds) if own == kind]
+        yield from (numbers[start : start + most] for start in range(0, len(numbers), most))
+
+
+def _cells(sample: Sample, target: Target, edges: dict[int, Any], levels: set[int]) -> Cells:
+    return categorical_cells(sample, target[0], levels) if target[0] in levels else numeric_cells(sample, target, edges)
 
 
 def _check(sample: Sample, targets: list[Target], levels: set[int], bins: int, derivative: bool) -> None:
