@@ -84,21 +84,28 @@ def numbers_of(sample: Sample, column: int) -> Float[np.ndarray, "rows"]:
     return numbers
 
 
-def even_grid(
-    sample: Sample, column: int, resolution: int, percentiles: tuple[float, float], categorical: bool
-) -> Float[np.ndarray, "points"]:
+def even_grids(
+    sample: Sample, columns: Sequence[int], resolution: int, percentiles: tuple[float, float], levels: set[int]
+) -> dict[int, Float[np.ndarray, "points"]]:
     """As scikit-learn's: the distinct values where they are categories or few, else even steps between percentiles."""
-    numbers = numbers_of(sample, column)
-    distinct = np.unique(numbers)
-    if categorical or len(distinct) < resolution:
-        return distinct.astype(sample.rows.dtype)
-    low, high = (_percentile(np.sort(numbers), share) for share in percentiles)
-    if np.isclose(low, high):
-        raise ValueError(
-            f"the percentiles {percentiles} of {sample.names[column]!r} are both {low:.4g}: pass percentiles that are "
-            "further apart, or its points as grids=."
-        )
-    return np.linspace(low, high, resolution).astype(sample.rows.dtype)
+    if not columns:
+        return {}
+    ordered = np.sort([numbers_of(sample, column) for column in columns], axis=1)
+    num_distinct = 1 + (np.diff(ordered, axis=1) > 0).sum(1)
+    low, high = (_percentile(ordered, share) for share in percentiles)
+    even = np.linspace(low, high, resolution, axis=1).astype(sample.rows.dtype)
+    grids = {}
+    for number, column in enumerate(columns):
+        if column in levels or num_distinct[number] < resolution:
+            grids[column] = np.unique(ordered[number]).astype(sample.rows.dtype)
+        elif high[number] - low[number] <= 1e-8 * max(1.0, abs(high[number])):
+            raise ValueError(
+                f"the percentiles {percentiles} of {sample.names[column]!r} are both {low[number]:.4g}: pass "
+                "percentiles that are further apart, or its points as grids=."
+            )
+        else:
+            grids[column] = even[number]
+    return grids
 
 
 def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
@@ -108,9 +115,10 @@ def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
         raise ValueError(f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first.")
 
 
-def _percentile(ordered: Float[np.ndarray, "rows"], share: float) -> float:
+def _percentile(ordered: Float[np.ndarray, "columns rows"], share: float) -> Float[np.ndarray, "columns"]:
     """Approximately unbiased whatever the distribution (Cunnane 1978), which is scikit-learn's choice."""
-    place = len(ordered) * share + 0.4 + 0.2 * share
-    left = int(np.clip(np.floor(place), 1, max(1, len(ordered) - 1)))
-    part = np.clip(place - left, 0, 1)
-    return float((1 - part) * ordered[left - 1] + part * ordered[min(left, len(ordered) - 1)])
+    count = ordered.shape[1]
+    place = count * share + 0.4 + 0.2 * share
+    left = min(max(int(place), 1), max(1, count - 1))
+    part = min(max(place - left, 0), 1)
+    return (1 - part) * ordered[:, left - 1] + part * ordered[:, min(left, count - 1)]

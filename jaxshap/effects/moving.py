@@ -14,6 +14,8 @@ from jaxshap.game import Host, as_pytree
 from jaxshap.masking import again, bytes_per_point_of, check_outputs
 from jaxshap.memory import bucket, byte_limit
 
+ENOUGH_ROWS = 512
+
 
 class Moves(NamedTuple):
     """Which one or two columns take which values, alike for all rows or one a row; named twice, a column is one."""
@@ -22,12 +24,17 @@ class Moves(NamedTuple):
     values: Float[np.ndarray, "*batches moves rows_or_1 columns"]
 
 
-def batches_of(count: int, num_rows: int, points: int) -> Int[np.ndarray, "batches moves"]:
+def batches_of(count: int, num_rows: int, points: int, *, alone: bool = False) -> Int[np.ndarray, "batches moves"]:
     """Which of `count` moves are asked together, for about as many points; the last is repeated to fill up."""
     most = bucket(count)  # nearby numbers of moves share one compiled program
-    batches = -(-most // max(1, points // num_rows))
+    batches = most if alone else -(-most // max(1, points // num_rows))
     length = -(-most // batches)
     return np.minimum(np.arange(batches * length), count - 1).reshape(batches, length)
+
+
+def is_best_alone(model: Callable, num_rows: int) -> bool:
+    """Whether a move is best asked alone: on a CPU, once its rows outweigh a turn of the loop."""
+    return not isinstance(model, Host) and jax.default_backend() == "cpu" and num_rows >= ENOUGH_ROWS
 
 
 def points_at_once(model: Callable, rows: Float[Array | np.ndarray, "rows features"], batch_size: BatchSize) -> int:
@@ -40,17 +47,12 @@ def points_at_once(model: Callable, rows: Float[Array | np.ndarray, "rows featur
     return max(1, byte_limit() // bytes_per_point)
 
 
-def outputs_at(model: Callable, rows, columns, values) -> Float[Array | np.ndarray, "moves rows *out"]:
+def outputs_at(model: Callable, rows, columns, values) -> Float[Array, "moves rows *out"]:
     """The model at all moved rows, in one call."""
-    xp: Any = np if isinstance(model, Host) else jnp
-    number = xp.arange(rows.shape[1])
-    inputs = rows
-    for which in range(columns.shape[1]):
-        here = number == columns[:, which, None, None]
-        inputs = xp.where(here, values[..., which, None], inputs)  # moves, rows, features
+    if len(columns) == 1:  # a copy and a column: no scatter
+        return model(_moved(rows, columns[0], values[0]))[None]
+    inputs = jax.vmap(_moved, (None, 0, 0))(rows, columns, values)
     outputs = model(inputs.reshape(-1, rows.shape[1]))
-    if isinstance(model, Host):
-        check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
     return outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
 
 
@@ -88,7 +90,7 @@ def over_batches(
         columns, values, own = jax.tree.map(lambda part, at=number: part[at], (*moves, detail))
         values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
         starts = range(0, len(rows), length)
-        parts = [ask(model, rows[at : at + length], columns, values[:, at : at + length]) for at in starts]
+        parts = [_on_host(model, rows[at : at + length], columns, values[:, at : at + length]) for at in starts]
         found.append(_reduced(np.concatenate(parts, axis=1), own, shared, reduce=reduce))
     return jax.tree.map(lambda *parts: jnp.stack(parts), *found)
 
@@ -124,6 +126,21 @@ def _by_blocks(model, rows, columns, values, ask, length: int) -> Float[Array, "
 
     found = jnp.moveaxis(jax.lax.map(of_block, which), 0, 1)  # moves, blocks, length, *out
     return found.reshape(len(columns), blocks * length, *found.shape[3:])[:, :count]
+
+
+def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves rows *out"]:
+    inputs = np.tile(rows, (len(columns), 1, 1))
+    for moved, own, value in zip(inputs, columns, values, strict=True):
+        moved[:, own] = value
+    outputs = model(inputs.reshape(-1, rows.shape[1]))
+    check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
+    return outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
+
+
+def _moved(rows, columns, values) -> Float[Array, "rows features"]:
+    for which in range(len(columns)):
+        rows = jax.lax.dynamic_update_slice_in_dim(rows, values[:, which, None], columns[which], axis=1)
+    return rows
 
 
 def _slope(function: Callable, column) -> Callable:

@@ -5,20 +5,21 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.effects.grids import (
     Sample,
     Target,
     check_resolution,
-    even_grid,
+    even_grids,
     given_grids,
     read_columns,
     read_sample,
     read_targets,
 )
-from jaxshap.effects.moving import Moves, batches_of, over_batches, points_at_once
-from jaxshap.evaluation import BatchSize, is_traced
+from jaxshap.effects.moving import Moves, batches_of, is_best_alone, over_batches, points_at_once
+from jaxshap.evaluation import BatchSize
 from jaxshap.game import Host
 from jaxshap.inputs import read_output_names
 from jaxshap.memory import bucket
@@ -52,7 +53,7 @@ def read_asked(model, X, features, grids, resolution, percentiles, categorical, 
     check_resolution(resolution, percentiles)
     found = given_grids(grids, sample)
     columns = sorted({column for target in targets for column in target} - found.keys())
-    found |= {one: even_grid(sample, one, resolution, percentiles, one in levels) for one in columns}
+    found |= even_grids(sample, columns, resolution, percentiles, levels)
     points = [crossed([found[column] for column in target]) for target in targets]
     return Asked(sample, targets, found, points, levels)
 
@@ -71,10 +72,10 @@ def over_points(asked: Asked, points: list, reduce: Callable, within: Any, batch
         rows, weights = np.concatenate([rows, rows[:1].repeat(missing, axis=0)]), np.pad(weights, (0, missing))
         within = None if within is None else np.pad(within, ((0, 0), (0, missing)))
     at_once = points_at_once(sample.predict, rows, batch_size)
-    moves, which = _moves(asked, points, rows, at_once)
+    moves, which = _moves(asked, points, rows, at_once, is_best_alone(sample.predict, len(rows)))
     detail = None if within is None else within[which]
     found = over_batches(sample.predict, rows, moves, reduce, detail, weights, points=at_once)
-    traced = is_traced(found)
+    traced = isinstance(found[0], Tracer)
     found = found if traced else map(np.asarray, found)  # to be cut up, which JAX would compile piece by piece
     found = [part.reshape(-1, *part.shape[2:])[: sum(map(len, points))] for part in found]
     if not traced:
@@ -82,10 +83,15 @@ def over_points(asked: Asked, points: list, reduce: Callable, within: Any, batch
     return found
 
 
-def _moves(asked: Asked, points: list, rows: Any, at_once: int) -> tuple[Moves, Int[np.ndarray, "batches moves"]]:
+def _moves(
+    asked: Asked, points: list, rows: Any, at_once: int, alone: bool
+) -> tuple[Moves, Int[np.ndarray, "batches moves"]]:
+    """For all targets, and which of them make up each batch."""
+    width = max(map(len, asked.targets))
     columns = np.repeat([(target[0], target[-1]) for target in asked.targets], list(map(len, points)), axis=0)
-    which = batches_of(len(columns), len(rows), at_once)
-    return Moves(columns[which], np.concatenate(points)[which][:, :, None]), which
+    columns, values = columns[:, :width], np.concatenate(points)[:, None, :width]
+    which = batches_of(len(columns), len(rows), at_once, alone=alone)
+    return Moves(columns[which], values[which]), which
 
 
 def rows_within(asked: Asked, score: Score | None, inside: float, neighbours: int) -> Bool[np.ndarray, "points rows"]:
@@ -93,7 +99,7 @@ def rows_within(asked: Asked, score: Score | None, inside: float, neighbours: in
     rows, weights = jnp.asarray(asked.sample.rows), jnp.asarray(asked.sample.weights)
     found, lowest = support_of(rows, weights, score, inside, neighbours)
     at_once = points_at_once(found, rows, "auto")
-    moves, _ = _moves(asked, asked.points, rows, at_once)
+    moves, _ = _moves(asked, asked.points, rows, at_once, alone=False)
     moves = Moves(moves.columns, moves.values.astype(rows.dtype))
     within = np.asarray(over_batches(found, rows, moves, _no_lower, None, lowest, points=at_once))
     return within.reshape(-1, len(rows))[: sum(map(len, asked.points))]
