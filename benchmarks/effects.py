@@ -83,7 +83,7 @@ def main():
     header = ("model", calls_of_model, "scikit-learn", "jaxshap", "PDP alone", "gain", "first call", "largest gap")
     notes = [
         f"{FEATURES} features × {POINTS} points × {ROWS} rows, PDP and ICE, from jaxshap with standard errors; best of",
-        f"{repeats}, in turns. Calls of the model: the jitted function alone, once a grid point, which is the least that",
+        f"{repeats}, in turns. Calls of the model: the jitted function alone, once a grid point, the least that",
         "scikit-learn can take. First call: of jaxshap, with compilation. Largest gap: between the curves of rows.",
     ]
     title = f"Effects: PDP and ICE against scikit-learn {sklearn.__version__}"

@@ -286,6 +286,19 @@ def test_gradients_and_jit_go_through():
     assert record.feature_names == ("x0", "x1")
 
 
+def test_the_support_is_known_under_jit_and_to_host_models():
+    rows, weights = correlated(40), weights_of(3, outputs=1)
+
+    def values(weights):
+        return jaxshap.pdp(Partial(network, weights), rows, 0, grid_resolution=5, inside=0.9).values
+
+    np.testing.assert_allclose(jax.jit(values)(weights), values(weights), atol=1e-6)
+    assert all(np.isfinite(part).all() for part in jax.grad(lambda weights: values(weights).sum())(weights))
+    host = jaxshap.host(lambda batch: np.asarray(network(weights, batch.astype(np.float32))))
+    found = jaxshap.pdp(host, rows.astype(np.float64), 0, grid_resolution=5, inside=0.9)
+    np.testing.assert_allclose(found.values, values(weights), atol=1e-5)
+
+
 def test_a_model_without_any_spread_has_a_gradient_all_the_same():
     def total(level):
         model = Partial(lambda level, rows: level + 0 * rows[:, 0], level)

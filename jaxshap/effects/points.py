@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
@@ -96,12 +97,13 @@ def _moves(
 
 def rows_within(asked: Asked, score: Score | None, inside: float, neighbours: int) -> Bool[np.ndarray, "points rows"]:
     """Whether each row, moved to each point, still looks like the data."""
-    rows, weights = jnp.asarray(asked.sample.rows), jnp.asarray(asked.sample.weights)
-    found, lowest = support_of(rows, weights, score, inside, neighbours)
-    at_once = points_at_once(found, rows, "auto")
-    moves, _ = _moves(asked, asked.points, rows, at_once, alone=False)
-    moves = Moves(moves.columns, moves.values.astype(rows.dtype))
-    within = np.asarray(over_batches(found, rows, moves, _no_lower, None, lowest, points=at_once))
+    with jax.ensure_compile_time_eval():  # of the rows alone, so it is known even where the model is traced
+        rows, weights = jnp.asarray(asked.sample.rows), jnp.asarray(asked.sample.weights)
+        found, lowest = support_of(rows, weights, score, inside, neighbours)
+        at_once = points_at_once(found, rows, "auto")
+        moves, _ = _moves(asked, asked.points, rows, at_once, alone=False)
+        moves = Moves(moves.columns, moves.values.astype(rows.dtype))
+        within = np.asarray(over_batches(found, rows, moves, _no_lower, None, lowest, points=at_once))
     return within.reshape(-1, len(rows))[: sum(map(len, asked.points))]
 
 

@@ -74,8 +74,8 @@ class IndividualCurves(Effect):
 class AccumulatedEffect(Effect):
     """Local effects added up from point to point, centred: at the ends of bins, at corners of cells, or at categories.
 
-    `counts` are the rows in each bin or cell; one without any is `filled` with the mean local effect, for its size, of
-    the nearest that has some. `std_error` is from a jackknife that leaves out groups of rows.
+    `counts` are the rows in each bin, cell or category; a bin without any is `filled` with the mean local effect, for
+    its size, of the nearest that has some. `std_error` is from a jackknife that leaves out groups of rows.
     """
 
     values: Float[Numbers, "grid ..."]
