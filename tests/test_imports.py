@@ -29,7 +29,8 @@ LAYERS = [
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
-    "plots": ["style", "explanations fairness interactions local_surrogate"],
+    "effects": ["records moving grids", "points binning", "local_effects", "partial_dependence accumulated"],
+    "plots": ["style", "effects explanations fairness interactions local_surrogate"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -38,6 +39,7 @@ for package, parts in WITHIN.items():
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
     "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/effects.py": {"matplotlib"},
     "plots/fairness.py": {"matplotlib"},
     "plots/interactions.py": {"matplotlib"},
     "plots/local_surrogate.py": {"matplotlib"},
