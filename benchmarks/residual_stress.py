@@ -5,7 +5,7 @@
 Data: y = Σ a_i x_i + dial · (three products of two features) + noise, or a coin with these log-odds. Models learn them:
 regression on features and their products, boosted trees, a network. The figure is the residual share, ‖r_i‖² over
 ‖∇_i v‖² summed over players and rows: 0 for a model without interactions. Each estimate is repeated for several
-keys, whose spread is its error; exact values are from all coalitions. A setting passes where the rank correlation of
+keys, whose spread is its error, and averaged over data sets; exact values are from all coalitions. A setting passes where the rank correlation of
 estimates with the dial is at least 0.9.
 """  # fmt: skip
 
@@ -25,8 +25,9 @@ from scipy.stats import spearmanr
 import jaxshap
 
 DIALS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-KEYS, DRAWS, EXPLAINED, BACKGROUND = 6, (8, 16, 32, 64, 128, 256), 8, 20
+KEYS, DRAWS, EXPLAINED, BACKGROUND = 6, (8, 32, 128), 8, 20
 USED = 128  # draws of the estimate that is compared with the dial
+SEEDS = 3  # of data, over which shares are averaged: a model trained on few rows finds interactions of its own
 
 
 class Setting(NamedTuple):
@@ -45,8 +46,8 @@ SETTINGS = [
 ]
 
 
-def data(setting: Setting, dial: float) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(7)
+def data(setting: Setting, dial: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
     rows = rng.normal(size=(setting.rows + EXPLAINED + BACKGROUND, setting.features))
     weights = rng.uniform(0.5, 1.5, setting.features)
     clean = rows @ weights + dial * (rows[:, 0] * rows[:, 1] + rows[:, 2] * rows[:, 3] - rows[:, 1] * rows[:, 4])
@@ -66,8 +67,8 @@ def trained(setting: Setting, rows: np.ndarray, target: np.ndarray) -> Callable:
         predict, start = _products, {"weights": jnp.zeros(size * (size + 1) // 2), "bias": jnp.zeros(())}
     else:
         start = {
-            "hidden": jnp.asarray(rng.normal(size=(size, 64)) / np.sqrt(size), jnp.float32), "shift": jnp.zeros(64),
-            "last": jnp.asarray(rng.normal(size=64) / 8, jnp.float32), "bias": jnp.zeros(()),
+            "hidden": jnp.asarray(rng.normal(size=(size, 32)) / np.sqrt(size), jnp.float32), "shift": jnp.zeros(32),
+            "last": jnp.asarray(rng.normal(size=32) / 6, jnp.float32), "bias": jnp.zeros(()),
         }  # fmt: skip
         predict = _network
     weights = _fit(predict, setting.task, start, jnp.asarray(rows), jnp.asarray(target))
@@ -94,7 +95,7 @@ def _network(weights, rows):
 
 
 def _fit_of(predict, task, start, rows, target):
-    optimiser = optax.adamw(2e-2, weight_decay=1e-3)
+    optimiser = optax.adamw(2e-2, weight_decay=0.1)  # against interactions that noise suggests
 
     def loss(weights):
         found = predict(weights, rows)
@@ -119,15 +120,17 @@ def share(shares, gradients) -> float:
 
 
 def measure(setting: Setting, dial: float) -> tuple[float, dict[int, np.ndarray]]:
-    """The exact share, and estimates by number of draws and key."""
-    rows, target = data(setting, dial)
+    """The exact share, and estimates by number of draws and key; means over seeds of the data."""
+    exact, found = zip(*(_measure(setting, dial, seed) for seed in range(SEEDS)), strict=True)
+    return float(np.mean(exact)), {draws: np.mean([one[draws] for one in found], axis=0) for draws in DRAWS}
+
+
+def _measure(setting: Setting, dial: float, seed: int) -> tuple[float, dict[int, np.ndarray]]:
+    rows, target = data(setting, dial, seed)
     model = trained(setting, rows[: setting.rows], target[: setting.rows])
     game = jaxshap.marginal(model, rows[setting.rows : -BACKGROUND], rows[-BACKGROUND:])
-    norms, shares = jaxshap.residual_norms(game), jaxshap.residual_shares(game)
-    # ‖∇_i v‖² weighs a player's share; norms over shares would be 0/0 for one who acts additively
     gradients = _gradients(game)
-    exact = float(np.asarray(norms).sum() / gradients.sum())
-    assert abs(exact - share(shares, gradients)) < 1e-3
+    exact = float(np.asarray(jaxshap.residual_norms(game)).sum() / gradients.sum())
     cost = 2 * setting.features + 2
     found = {
         draws: np.array(
