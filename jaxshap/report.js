@@ -4,8 +4,9 @@ const at = (id) => document.getElementById(id);
 const SVG = at("bars").namespaceURI;
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#ecd548"];
 const COLUMNS = 12; // of features in the table of rows
+const LINES = 100; // of that table, until more are asked for
 const numRows = report.values[0].length;
-const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false };
+const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false, lines: LINES };
 
 // Numbers, text and elements
 
@@ -16,9 +17,16 @@ function number(value, digits = 4) {
   return text.replace("-", "−");
 }
 
-function signed(value, error) { // as many decimals as the error has, and no error where it is exact
+function alike(values, digits = 3) { // all with the decimals that the largest of them needs
+  const most = values.reduce((found, value) => Math.max(found, Math.abs(value ?? 0)), 0);
+  const decimals = most > 0 ? digits - 1 - Math.floor(Math.log10(most)) : 0;
+  if (decimals > 8 || decimals < -6) return (value) => number(value, digits);
+  return (value) => (value === null ? "missing" : value.toFixed(Math.max(0, decimals)).replace("-", "−"));
+}
+
+function signed(value, error, plain) { // as many decimals as the error has, and no error where it is exact
   const sign = value > 0 ? "+" : "";
-  if (error === 0 || value === null) return sign + number(value, 3);
+  if (error === 0 || value === null) return sign + plain(value);
   if (error === null) return `${sign}${number(value, 3)} ± ?`;
   const rounded = Number(error.toPrecision(1)), decimals = -Math.floor(Math.log10(rounded));
   if (decimals < 0 || decimals > 7) return `${sign}${number(value, 3)} ± ${number(error, 1)}`;
@@ -117,7 +125,8 @@ function bar(svg, start, end, y, height, value) {
 function drawBars() {
   const svg = at("bars"), means = report.means[state.output], errors = report.mean_errors[state.output];
   const kept = largest(means);
-  const lines = kept.map((i) => ({ name: nameOf(i), text: signed(means[i], errors[i]).replace("+", "") }));
+  const plain = alike(means);
+  const lines = kept.map((i) => ({ name: nameOf(i), text: signed(means[i], errors[i], plain).replace("+", "") }));
   const high = Math.max(1e-300, ...kept.map((i) => means[i] + 1.96 * (errors[i] ?? 0)));
   const { x, top } = picture(svg, lines, 0, high, 22);
   kept.forEach((i, place) => {
@@ -183,7 +192,8 @@ function drawWaterfall() {
   for (const step of steps) [step.end, step.start, end] = [end, end - step.value, end - step.value];
   const reach = steps.flatMap(({ start, end, error }) => [start, end - 1.96 * (error ?? 0), end + 1.96 * (error ?? 0)]);
   const low = Math.min(base, ...reach), high = Math.max(base, ...reach), margin = 0.03 * (high - low || 1);
-  const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error) }));
+  const plain = alike(steps.map((step) => step.value));
+  const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) }));
   const { x, top, bottom } = picture(svg, lines, low - margin, high + margin, 24, 20);
   const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
   const apart = Math.abs(ends[0][1] - ends[1][1]) > widthOf(ends[0][0] + ends[1][0]) + 16;
@@ -252,6 +262,7 @@ function drawRows() {
   order.sort((a, b) => (state.down ? -1 : 1) * compare(by.of(a), by.of(b)) || a - b);
   const tinted = columns.filter((column) => column.tint);
   const top = order.reduce((most, row) => Math.max(most, ...tinted.map((column) => Math.abs(column.of(row)))), 0) || 1;
+  const plain = alike(order.flatMap((row) => tinted.map((column) => column.of(row)))), plainOutput = alike(order.map(outputOf), 4);
   table.replaceChildren();
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
   for (const column of columns) {
@@ -260,12 +271,12 @@ function drawRows() {
     const cell = add(head, "th", { scope: "col", "aria-sort": sorted });
     add(cell, "button", { "data-column": column.id, title: column.name }, column.name + mark);
   }
-  for (const row of order) {
+  for (const row of order.slice(0, state.lines)) {
     const line = add(body, "tr", { "data-row": row, class: row === state.row ? "picked" : "" });
     for (const column of columns) {
       const value = column.of(row), cell = add(line, "td");
       if (column.id === "row") add(cell, "button", { "aria-label": `show row ${row}` }, String(row));
-      else cell.textContent = typeof value === "number" ? number(value, 3) : value ?? "unknown";
+      else cell.textContent = column.id === "label" ? value : column.tint ? plain(value) : plainOutput(value);
       if (column.tint && value) {
         const colour = value > 0 ? "var(--positive)" : "var(--negative)";
         const share = Math.round(65 * Math.abs(value) / top);
@@ -276,6 +287,13 @@ function drawRows() {
 }
 
 // What the reader does
+
+function showAllRows() {
+  state.lines = Infinity;
+  at("all-rows").hidden = true;
+  drawRows();
+  at("rows").parentNode.focus();
+}
 
 function pick(row) {
   if (!Number.isInteger(row)) return;
@@ -310,6 +328,10 @@ function drawAll() {
 
 (report.outputs ?? []).forEach((name, place) => add(at("output"), "option", { value: place }, name));
 at("output-label").hidden = report.values.length < 2;
+at("most").parentNode.hidden = report.features.length <= 10;
+at("all-rows").hidden = numRows <= LINES;
+at("all-rows").textContent = `Show all ${numRows} rows`;
+at("all-rows").addEventListener("click", showAllRows);
 at("legend").hidden = report.data === null;
 at("row").max = numRows - 1;
 at("range").textContent = `of 0 to ${numRows - 1}`;

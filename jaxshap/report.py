@@ -77,7 +77,7 @@ def report_html(
     parts = {
         "title": html.escape(title),
         "lead": html.escape(lead(explanation, diagnosis)),
-        "notes": "".join(f'<p class="note">{html.escape(note)}</p>' for note in notes),
+        "notes": "".join(f'<p class="note">{_marked(note)}</p>' for note in notes),
         "facts": _described({**(facts or {}), **facts_of(explanation, packages)}),
         "diagnostics": "".join(_card(*card) for card in diagnostics(explanation, diagnosis, undiagnosed)),
         "data": json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e"),
@@ -104,7 +104,7 @@ def _payload(explanation: Explanation, labels: Sequence | np.ndarray | None, emb
     )
     base = explanation.base_values.reshape(rows, -1).T
     outputs = values.shape[0]
-    names = explanation.output_names or (tuple(f"output {i}" for i in range(outputs)) if outputs > 1 else None)
+    names = explanation.output_names or (tuple(map(str, range(outputs))) if outputs > 1 else None)
     means = explanation.summary()
     table = explanation.data_of_features
     return {
@@ -134,11 +134,16 @@ def _label(one: Any) -> str:
 
 
 def _described(facts: Mapping[str, str]) -> str:
-    lines = (f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items())
+    lines = (f"<dt>{html.escape(name)}</dt><dd>{_marked(text)}</dd>" for name, text in facts.items())
     return f"<dl>{''.join(lines)}</dl>"
 
 
 def _card(heading: str, headline: str, text: str, meaning: str) -> str:
-    heading, headline, text, meaning = map(html.escape, (heading, headline, text, meaning))
+    heading, headline, text, meaning = map(_marked, (heading, headline, text, meaning))
     more = f'<p class="meaning">{meaning}</p>' if meaning else ""
     return f'<article><h3>{heading}</h3><p class="headline">{headline}</p><p>{text}</p>{more}</article>'
+
+
+def _marked(text: str) -> str:
+    """Escaped, with options of the command line kept in one piece."""
+    return re.sub(r"(?<!\S)--[a-z][a-z-]+", r"<code>\g<0></code>", html.escape(text))

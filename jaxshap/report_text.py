@@ -19,6 +19,7 @@ ABSENT = {
     "conditional": "an absent feature is drawn given the features that are present",
     "manifold": "an absent feature comes from background rows with which the mixture looks like data",
 }
+MOST_COMPARED = 2_000_000  # pairs of features over all rows
 READING = {"additive": "nearly additive", "pairwise": "not additive", "beyond": "far from additive"}
 
 
@@ -77,8 +78,7 @@ def diagnostics(
     if diagnosis is None:
         cards = [("Additivity and off-manifold share", "not measured", undiagnosed, "")]
         if len(explanation.feature_names) > 1:
-            ranking = explanation.stability(top=min(3, len(explanation.feature_names) - 1))
-            cards.append(_ranking(ranking))
+            cards.append(_ranking(explanation, _stability(explanation)))
     else:
         lines = {line.partition(":")[0].partition(" (")[0]: line for line in str(diagnosis).splitlines()}
         said = diagnosis.verdict.partition(": ")[2]
@@ -86,7 +86,10 @@ def diagnostics(
         meaning = (
             "Shapley values add up; this asks how much of what the model does to subsets of features a sum can say."
         )
-        cards = [("Additivity", diagnosis.additivity.verdict, found, meaning), _ranking(diagnosis.stability)]
+        cards = [
+            ("Additivity", diagnosis.additivity.verdict, found, meaning),
+            _ranking(explanation, diagnosis.stability),
+        ]
         if (outside := diagnosis.off_manifold) is not None:
             meaning = "There the model was asked about combinations of values it may never have seen, and guesses."
             text = lines["Off-manifold"].removeprefix("Off-manifold: ")
@@ -100,7 +103,17 @@ def diagnostics(
     return cards
 
 
-def _ranking(found: Stability) -> tuple[str, str, str, str]:
+def _stability(explanation: Explanation) -> Stability:
+    """Of as many rows as there is room for: it compares every two features in each of them."""
+    _, number, *outputs = explanation.values.shape
+    rows = max(1, MOST_COMPARED // int(np.prod([number**2, *outputs])))
+    return explanation[:rows].stability(top=min(3, number - 1))
+
+
+def _ranking(explanation: Explanation, found: Stability) -> tuple[str, str, str, str]:
+    if not explanation.std_error.any():
+        text = "The values are exact for this model and background: no sampling error can change their order or signs."
+        return "Ranking", "certain", text, "Another background, or other training data, still can."
     certain = f"{found.certain.mean():.0%} of rows certain"
     text = (
         f"The {found.top} largest values are certain at {found.level:.0%} in {int(found.certain.sum()):,} of "

@@ -109,6 +109,10 @@ def features_of(frame: Any, saved: Saved, what: str) -> Any:
 
 def _imported(name: str) -> Saved:
     module_name, _, path = name.partition(":")
+    if module_name.endswith(".py") or "/" in module_name:
+        raise UsageError(
+            f"{name!r}: write a module as it is imported, such as {pathlib.Path(module_name).stem}:{path}."
+        )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -118,7 +122,7 @@ def _imported(name: str) -> Saved:
             raise UsageError(f"there is no module {error.name!r} to import from this directory.") from error
         raise UsageError(f"{module_name} imports {error.name}, which is not installed.") from error
     except Exception as error:
-        traceback.print_exc()
+        traceback.print_exception(error, chain=False)
         raise UsageError(f"importing {module_name} failed: {error!r}") from error
     try:
         model = functools.reduce(getattr, path.split("."), module)

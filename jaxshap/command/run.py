@@ -45,6 +45,11 @@ PATH_DEPENDENT = (
     "pass --background to have a diagnosis."
 )
 
+MARGIN = (
+    "The output is the raw margin of the trees (log-odds), not a probability: pass --estimator to explain "
+    "probabilities by sampling."
+)
+
 
 class Outcome(NamedTuple):
     """What there is, the exit code, and why it is not all."""
@@ -90,12 +95,12 @@ def _explained(task: Task, options: argparse.Namespace) -> Outcome:
         except Interrupted as stop:
             outcome = Outcome(stop.explanation, 130, f"{str(stop).partition(';')[0]}.")
         except EvaluationError as stop:
-            outcome = Outcome(_finite(stop.explanation), 1, str(stop))
+            outcome = Outcome(_finite(stop.explanation), 1, f"{str(stop).rstrip('.')}.")
         except Exception as error:
             if _is_refusal(error):
                 raise UsageError(str(error)) from error
-            traceback.print_exc()
-            outcome = Outcome(None, 1, f"the model failed: {error!r}")
+            traceback.print_exception(error, chain=False)
+            outcome = Outcome(None, 1, f"the model failed: {error!r}.")
     for one in caught:
         if str(one.message).startswith("tol="):
             task.notes.append(str(one.message))
@@ -143,6 +148,8 @@ def _finished(task: Task, outcome: Outcome, options: argparse.Namespace) -> int:
         task.notes.append(refused)
     elif options.output is not None:
         task.facts["Output"] = options.output
+    if task.exact and _is_margin(task.model, outcome.explanation):
+        task.notes.append(MARGIN)
     values = _write_values(explanation, options.out)
     diagnosis, why = None, outcome.reason
     if not outcome.code:
@@ -164,6 +171,12 @@ def _finished(task: Task, outcome: Outcome, options: argparse.Namespace) -> int:
         print(f"\n{explanation}\n\n{diagnosis or why}\n")
         print(f"Written to {options.out}: report.html, {values}, explanation.npz.")
     return code
+
+
+def _is_margin(model: Any, explanation: Explanation) -> bool:
+    """Whether the trees are added up before a sigmoid or softmax; those of forests are probabilities."""
+    averaged = any(word in type(model).__name__ for word in ("Forest", "Tree"))
+    return not averaged and ("margin" in explanation.value_function or explanation.values.ndim > 2)
 
 
 def _picked(explanation: Explanation, output: str | None) -> tuple[Explanation, str]:

@@ -53,6 +53,9 @@ def read_task(options: argparse.Namespace, given: Sequence[str]) -> Task:
         "Data": f"{part} rows of {options.data}" + (f"; left out: {', '.join(left_out)}" if left_out else ""),
         "Background": named,
     }
+    if encoded.texts:
+        how = "codes in explanation.npz, sorted; the off-manifold share takes these for numbers"
+        facts["Columns of text"] = f"{', '.join(encoded.texts)} ({how})"
     if options.target is not None:
         facts["True labels"] = f"column {options.target}"
     facts["Command"] = shlex.join(["python", "-m", "jaxshap", *given])
@@ -65,7 +68,7 @@ def read_task(options: argparse.Namespace, given: Sequence[str]) -> Task:
         texts=encoded.texts,
         packages=saved.packages,
         facts=facts,
-        notes=_notes(options, exact, left_out, encoded.texts, named),
+        notes=_notes(options, exact, left_out, named),
     )
 
 
@@ -86,9 +89,7 @@ def _background(options: argparse.Namespace, saved: Saved, table: Any, exact: bo
     return found.iloc[chosen], f"a random sample of {most:,} of the {len(found):,} rows of {name}"
 
 
-def _notes(
-    options: argparse.Namespace, exact: bool, left_out: list[str], texts: dict[str, list[str]], named: str
-) -> list[str]:
+def _notes(options: argparse.Namespace, exact: bool, left_out: list[str], named: str) -> list[str]:
     """What a reader must know first."""
     notes = []
     if left_out:
@@ -97,8 +98,4 @@ def _notes(
         notes.append(f"The background is {named}: pass --background to choose it.")
     if exact and (options.budget is not None or options.tol is not None):
         notes.append("Tree ensembles are explained exactly: --budget and --tol were not needed.")
-    if texts:
-        notes.append(
-            f"Columns of text ({', '.join(texts)}) are codes in explanation.npz, in the order of their sorting."
-        )
     return notes
