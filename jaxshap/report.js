@@ -54,7 +54,7 @@ function fitted(text, width) {
 
 function valueOf(feature, row, digits = 4) {
   const value = report.data[row][feature], texts = report.texts[feature];
-  return texts === undefined || value === null ? number(value, digits) : texts[value];
+  return texts?.[value] ?? number(value, digits);
 }
 
 function nameOf(feature, row = null) {

@@ -225,12 +225,23 @@ def page(tmp_path_factory):
     """One browser for all tests of this page, which each brings to its own place first."""
     names = (*NASTY, *(f"x{i}" for i in range(10)))
     ex = explanation(rows=20, names=names)
+    ex.data[:, names.index("plain")] = 0
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(report_html(ex, labels=["b", "a"] * 10, texts={"plain": ["zero"]}), encoding="utf-8")
     with open_page(path.as_uri() + "#row=3") as page:
         yield page, ex
         assert page.problems == []
         assert page.requests == [path.as_uri()]
+
+
+@needs_browser
+def test_a_problem_would_be_seen(tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text("<script>console.error('one')</script><script>two()</script><img src='https://example.com/x.png'>")
+    with open_page(path.as_uri()) as page:
+        assert len([part for part in page.problems if "exceptionDetails" in part]) == 1
+        assert len([part for part in page.problems if part.get("type") == "error"]) == 1
+        assert "https://example.com/x.png" in page.requests
 
 
 @needs_browser
@@ -249,6 +260,7 @@ def test_it_opens_at_the_row_of_the_address_and_shows_its_numbers(page):
     largest = page.run("document.querySelector('#numbers tbody tr td:nth-child(3)').textContent")
     assert float(largest.replace("−", "-")) == pytest.approx(ex.values[3, order[0], 1], rel=1e-4)
     assert page.run("document.querySelectorAll('#waterfall .whisker').length") == 10
+    assert page.run("nameOf(4, 3)") == "plain = zero"
 
 
 @needs_browser

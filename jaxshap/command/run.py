@@ -156,9 +156,11 @@ def _finished(task: Task, outcome: Outcome, options: argparse.Namespace) -> int:
         try:
             diagnosis, why = _diagnosed(task, explanation, options)
         except KeyboardInterrupt:
-            why, code = "It was interrupted.", 130
+            why, code = "The diagnosis was interrupted.", 130
+            print(f"{why} The values are written.", file=sys.stderr)
         except Exception as error:
-            why = f"It failed: {error!r}"
+            why = f"The diagnosis failed: {error!r}."
+            print(f"warning: {why} The values are written.", file=sys.stderr)
     title = options.title or f"{pathlib.Path(options.model).name} explained on {pathlib.Path(options.data).name}"
     page = report_html(
         explanation, diagnosis, title=title, labels=task.labels, facts=task.facts, notes=task.notes,
