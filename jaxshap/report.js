@@ -4,6 +4,7 @@ const at = (id) => document.getElementById(id);
 const SVG = at("bars").namespaceURI;
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#ecd548"];
 const COLUMNS = 12; // of features in the table of rows
+const LAYERS = 8; // of dots, so that no colour covers all others
 const LINES = 100; // of that table, until more are asked for
 const numRows = report.values[0].length;
 const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false, lines: LINES };
@@ -21,7 +22,7 @@ function alike(values, digits = 3) { // all with the decimals that the largest o
   const most = values.reduce((found, value) => Math.max(found, Math.abs(value ?? 0)), 0);
   const decimals = most > 0 ? digits - 1 - Math.floor(Math.log10(most)) : 0;
   if (decimals > 8 || decimals < -6) return (value) => number(value, digits);
-  return (value) => (value === null ? "missing" : value.toFixed(Math.max(0, decimals)).replace("-", "−"));
+  return (value) => (value === null ? "missing" : value.toFixed(Math.max(0, decimals)).replace(/^-(?=0\.?0*$)/, "").replace("-", "−"));
 }
 
 function signed(value, error, plain) { // as many decimals as the error has, and no error where it is exact
@@ -45,11 +46,14 @@ const pen = document.createElement("canvas").getContext("2d");
 pen.font = "14px system-ui, sans-serif";
 const widthOf = (text) => pen.measureText(text).width;
 
-function fitted(text, width) {
+function fitted(text, width) { // the middle goes: names often differ at the end, where their value stands too
   if (widthOf(text) <= width) return text;
-  let length = text.length;
-  while (length > 1 && widthOf(text.slice(0, length) + "…") > width) length -= 1;
-  return text.slice(0, length) + "…";
+  const letters = [...text];
+  for (let kept = letters.length - 1; kept > 1; kept -= 1) {
+    const short = letters.slice(0, Math.floor(kept / 2)).join("") + "…" + letters.slice(letters.length - Math.ceil(kept / 2)).join("");
+    if (widthOf(short) <= width) return short;
+  }
+  return "…";
 }
 
 function valueOf(feature, row, digits = 4) {
@@ -146,7 +150,7 @@ function drawStrip() {
   const { x, top } = picture(svg, lines, low, high, 22);
   dots = [];
   kept.forEach((i, place) => {
-    const shades = shadesOf(i), paths = RAMP.map(() => ""), seen = new Map();
+    const shades = shadesOf(i), paths = Array(LAYERS * RAMP.length).fill(""), seen = new Map();
     values.forEach((row, r) => {
       if (row[i] === null) return;
       const across = x(row[i]), slot = Math.round(across / 4), count = seen.get(slot) ?? 0;
@@ -154,10 +158,10 @@ function drawStrip() {
       const aside = (count % 2 ? 1 : -1) * Math.ceil(count / 2) * 2.6; // stacked to both sides, as a swarm
       const y = top(place) + 11 + (Math.abs(aside) > 10 ? (aside % 10) : aside);
       dots.push({ row: r, x: across, y });
-      paths[shades[r]] += `M${across.toFixed(1)} ${y.toFixed(1)}h0`;
+      paths[(r % LAYERS) * RAMP.length + shades[r]] += `M${across.toFixed(1)} ${y.toFixed(1)}h0`;
     });
-    paths.forEach((d, shade) => d && add(svg, "path",
-      { d, stroke: RAMP[shade], "stroke-width": 5, "stroke-linecap": "round", "stroke-opacity": 0.8 }));
+    paths.forEach((d, part) => d && add(svg, "path",
+      { d, stroke: RAMP[part % RAMP.length], "stroke-width": 5, "stroke-linecap": "round", "stroke-opacity": 0.8 }));
   });
   add(svg, "g", { id: "rings" });
   drawRings();
@@ -198,7 +202,8 @@ function drawWaterfall() {
   const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
   const apart = Math.abs(ends[0][1] - ends[1][1]) > widthOf(ends[0][0] + ends[1][0]) + 16;
   ends.forEach(([text, place], which) => { // inwards of the two dashed lines, so that neither leaves the picture
-    add(svg, "line", { x1: place, x2: place, y1: 2, y2: bottom, stroke: "#595959", "stroke-dasharray": "4 3" });
+    const line = { x1: place, x2: place, y1: 2, y2: bottom, stroke: "#595959", "stroke-dasharray": "4 3" };
+    svg.prepend(add(svg, "line", line)); // below the text
     const starts = place < ends[1 - which][1] || (place === ends[1 - which][1] && which === 0);
     const anchor = { x: place + (starts ? 5 : -5), y: 13, "text-anchor": starts ? "start" : "end" };
     if (apart) add(svg, "text", anchor, text);
@@ -262,14 +267,14 @@ function drawRows() {
   order.sort((a, b) => (state.down ? -1 : 1) * compare(by.of(a), by.of(b)) || a - b);
   const tinted = columns.filter((column) => column.tint);
   const top = order.reduce((most, row) => Math.max(most, ...tinted.map((column) => Math.abs(column.of(row)))), 0) || 1;
-  const plain = alike(order.flatMap((row) => tinted.map((column) => column.of(row)))), plainOutput = alike(order.map(outputOf), 4);
+  const plain = alike(order.flatMap((row) => tinted.map((column) => column.of(row))), 4), plainOutput = alike(order.map(outputOf), 4);
   table.replaceChildren();
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
   for (const column of columns) {
     const sorted = column === by ? (state.down ? "descending" : "ascending") : "none";
     const mark = column === by ? (state.down ? " ▼" : " ▲") : "";
     const cell = add(head, "th", { scope: "col", "aria-sort": sorted });
-    add(cell, "button", { "data-column": column.id, title: column.name }, column.name + mark);
+    add(cell, "button", { "data-column": column.id, title: column.name }, fitted(column.name, 140) + mark);
   }
   for (const row of order.slice(0, state.lines)) {
     const line = add(body, "tr", { "data-row": row, class: row === state.row ? "picked" : "" });

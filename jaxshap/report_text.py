@@ -114,7 +114,7 @@ def _ranking(explanation: Explanation, found: Stability) -> tuple[str, str, str,
     if not explanation.std_error.any():
         text = "The values are exact for this model and background: no sampling error can change their order or signs."
         return "Ranking", "certain", text, "Another background, or other training data, still can."
-    certain = f"{found.certain.mean():.0%} of rows certain"
+    certain = f"certain in {found.certain.mean():.0%} of cases"
     text = (
         f"The {found.top} largest values are certain at {found.level:.0%} in {int(found.certain.sum()):,} of "
         f"{found.certain.size:,} cases (rows and outputs); another random key would find "
