@@ -9,6 +9,12 @@ from jaxshap.causal import fair_predictor as fair_predictor
 from jaxshap.components import component as component
 from jaxshap.decomposition import Decomposition as Decomposition
 from jaxshap.decomposition import decompose as decompose
+from jaxshap.effects.accumulated import ale as ale
+from jaxshap.effects.partial_dependence import ice as ice
+from jaxshap.effects.partial_dependence import pdp as pdp
+from jaxshap.effects.records import AccumulatedEffect as AccumulatedEffect
+from jaxshap.effects.records import IndividualCurves as IndividualCurves
+from jaxshap.effects.records import PartialDependence as PartialDependence
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate

@@ -13,7 +13,8 @@ ROOT = pathlib.Path(jaxshap.__file__).parent
 LAYERS = [
     "memory compilation",
     "game coalitions players background subsets",
-    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs index_weights",
+    "transforms linear projections masking inputs designs sign_kernels checkpoint sparse_regression graphs "
+    "index_weights",
     "filling prediction support source",
     "evaluation estimator neighbourhood surrogates sign_process values trees theory",
     "sign_fit",
@@ -31,8 +32,9 @@ LAYERS = [
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
+    "effects": ["records moving grids", "points binning", "local_effects", "partial_dependence accumulated"],
+    "plots": ["style", "effects explanations fairness interactions local_surrogate"],
     "command": ["onnx_model", "files", "categories", "task", "run"],
-    "plots": ["style", "explanations fairness interactions local_surrogate"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -41,6 +43,7 @@ for package, parts in WITHIN.items():
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
     "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/effects.py": {"matplotlib"},
     "plots/fairness.py": {"matplotlib"},
     "plots/interactions.py": {"matplotlib"},
     "plots/local_surrogate.py": {"matplotlib"},
