@@ -68,6 +68,7 @@ from jaxshap.players import patches as patches
 from jaxshap.players import segments as segments
 from jaxshap.players import together as together
 from jaxshap.players import tokens as tokens
+from jaxshap.report import write_report as write_report
 from jaxshap.residual_edges import edge_residuals as edge_residuals
 from jaxshap.residuals import estimate_residual_shares as estimate_residual_shares
 from jaxshap.residuals import estimate_residuals as estimate_residuals
