@@ -28,7 +28,11 @@ LAYERS = [
 WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
-    "plots": ["style", "explanations fairness interactions local_surrogate"],
+    "plots": [
+        "style",
+        "selection",
+        "attributions budgets comparisons fairness images interactions local_surrogate shap_plots trust",
+    ],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
@@ -36,10 +40,15 @@ for package, parts in WITHIN.items():
     LEVEL |= {name: LEVEL[package] + step for name, step in steps.items()}
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
-    "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/attributions.py": {"matplotlib"},
+    "plots/budgets.py": {"matplotlib"},
+    "plots/comparisons.py": {"matplotlib"},
     "plots/fairness.py": {"matplotlib"},
+    "plots/images.py": {"matplotlib"},
     "plots/interactions.py": {"matplotlib"},
     "plots/local_surrogate.py": {"matplotlib"},
+    "plots/shap_plots.py": {"matplotlib", "shap"},
+    "plots/trust.py": {"matplotlib"},
     "__main__.py": {"matplotlib", "sklearn"},
     "explanation.py": {"shap"},
     "indices.py": {"shapiq"},
