@@ -36,12 +36,13 @@ def patches(explanation: Explanation, owner: Int[np.ndarray, "height width"], *,
     owner = checked_owner(explanation, owner)
     values, errors = explanation.values[0], SURE * explanation.std_error[0]
     unsure = (np.abs(values) < errors) & (errors > 0)
+    picture = grey_images(explanation, owner)[0]
     height, width = owner.shape
     ax = ax or new_axes(4 * max(1, width / height) + 1.2, 4 * max(1, height / width))
     extent = np.abs(values).max() or 1
     shades = on_pixels(explanation.values, owner)[0]
     image = ax.imshow(shades, cmap=DIVERGING + "_r", vmin=-LIGHTER * extent, vmax=LIGHTER * extent)
-    image.set_data(_darkened(image.to_rgba(shades), grey_images(explanation, owner)[0]))
+    image.set_data(_darkened(image.to_rgba(shades), picture))
     _hatch(ax, unsure, owner)
     _draw_signs(ax, values, unsure, owner)
     ax.set(xticks=[], yticks=[])
