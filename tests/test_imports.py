@@ -33,7 +33,11 @@ WITHIN = {
     "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
     "effects": ["records moving grids", "points binning", "local_effects", "partial_dependence accumulated"],
-    "plots": ["style", "effects explanations fairness interactions local_surrogate"],
+    "plots": [
+        "style",
+        "selection",
+        "attributions budgets comparisons effects fairness images interactions local_surrogate shap_plots trust",
+    ],
     "command": ["onnx_model", "files", "categories", "task", "run"],
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
@@ -42,11 +46,16 @@ for package, parts in WITHIN.items():
     LEVEL |= {name: LEVEL[package] + step for name, step in steps.items()}
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
-    "plots/explanations.py": {"matplotlib", "shap"},
+    "plots/attributions.py": {"matplotlib"},
+    "plots/budgets.py": {"matplotlib"},
+    "plots/comparisons.py": {"matplotlib"},
     "plots/effects.py": {"matplotlib"},
     "plots/fairness.py": {"matplotlib"},
+    "plots/images.py": {"matplotlib"},
     "plots/interactions.py": {"matplotlib"},
     "plots/local_surrogate.py": {"matplotlib"},
+    "plots/shap_plots.py": {"matplotlib", "shap"},
+    "plots/trust.py": {"matplotlib"},
     "demo.py": {"matplotlib", "sklearn"},
     "command/files.py": {"joblib", "lightgbm", "xgboost"},
     "command/onnx_model.py": {"onnxruntime"},

@@ -1,12 +1,25 @@
 """Pictures: matplotlib axes in, axes out; shap's own plots through `to_shap`, ours where shap has none."""
 
+from jaxshap.plots.attributions import bar as bar
+from jaxshap.plots.attributions import waterfall as waterfall
+from jaxshap.plots.budgets import convergence as convergence
+from jaxshap.plots.comparisons import classes as classes
+from jaxshap.plots.comparisons import compare as compare
 from jaxshap.plots.effects import ale as ale
 from jaxshap.plots.effects import ice as ice
 from jaxshap.plots.effects import pdp as pdp
-from jaxshap.plots.explanations import bar as bar
-from jaxshap.plots.explanations import beeswarm as beeswarm
 from jaxshap.plots.fairness import disparity as disparity
+from jaxshap.plots.images import patches as patches
 from jaxshap.plots.interactions import component_bars as component_bars
 from jaxshap.plots.interactions import interaction_heatmap as interaction_heatmap
 from jaxshap.plots.interactions import interaction_network as interaction_network
 from jaxshap.plots.local_surrogate import lime_stability as lime_stability
+from jaxshap.plots.shap_plots import beeswarm as beeswarm
+from jaxshap.plots.shap_plots import heatmap as heatmap
+from jaxshap.plots.shap_plots import image as image
+from jaxshap.plots.shap_plots import scatter as scatter
+from jaxshap.plots.shap_plots import shap_bar as shap_bar
+from jaxshap.plots.shap_plots import shap_waterfall as shap_waterfall
+from jaxshap.plots.shap_plots import text as text
+from jaxshap.plots.trust import diagnosis as diagnosis
+from jaxshap.plots.trust import residual_shares as residual_shares

@@ -1,13 +1,21 @@
-"""What all pictures share: colours, axes, and how they look."""
+"""What all pictures share: colours, axes, numbers and error bars, and how they look."""
 
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the colour-blind
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")  # to be told apart by dashes too
+HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"
 DIVERGING, SEQUENTIAL = "PuOr", "cividis"
+WIDEST = 56  # characters below an axis
+SURE = 1.96  # standard errors either side hold 95 % of normal errors
 
 
 def pyplot():
@@ -25,3 +33,75 @@ def new_axes(width: float, height: float) -> "Axes":
 def tidy(ax: "Axes") -> "Axes":
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def largest(sizes: Float[np.ndarray, "n"], most: int) -> Int[np.ndarray, "k"]:
+    """The places of the `most` largest, from the largest down."""
+    if most < 1:
+        raise ValueError(f"most={most}: pass how many to draw, 1 or more.")
+    return np.argsort(-sizes, kind="stable")[:most]
+
+
+def draw_errors(
+    ax: "Axes",
+    lengths: Float[np.ndarray, "n"],
+    heights: Float[np.ndarray, "n"],
+    errors: Float[np.ndarray, "n"],
+) -> None:
+    """Horizontal error bars where errors are known and not 0."""
+    known = errors > 0  # NaN is not
+    ax.errorbar(
+        lengths[known], heights[known], xerr=errors[known], fmt="none", ecolor="black", capsize=3, lw=1, zorder=3
+    )
+
+
+def error_words(errors: Float[np.ndarray, "..."]) -> str:
+    """What the error bars of a picture are; or why there are none."""
+    if np.isnan(errors).all():
+        return "no error bars: errors not known"
+    if np.isnan(errors).any():
+        return f"± {SURE} standard errors, where known"
+    return f"± {SURE} standard errors" if errors.any() else "exact"
+
+
+def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> str:
+    """Three digits, and an error of two where it is known and not 0."""
+    sign = "+" if signed else ""
+    large = 1e3 <= abs(value) < 1e7
+    text = f"{value:{sign},.0f}" if large else f"{value:{sign}.3g}"
+    if error > 0:
+        text += f" ± {error:,.0f}" if 10 <= error < 1e7 else f" ± {error:.2g}"
+    return text.replace("-", "−")
+
+
+def wrapped(*lines: str) -> str:
+    """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where they can."""
+    found = []
+    for line in lines:
+        first, bracket, rest = line.partition(" (")
+        parts = [line] if len(line) <= WIDEST or not bracket else [first, f"({rest}"]
+        found += [short for part in parts for short in textwrap.wrap(part, WIDEST)]
+    return "\n".join(found)
+
+
+def smaller_not_shown(hidden: int) -> str:
+    return f"{hidden:,} smaller one{'s' * (hidden > 1)} not shown" if hidden else ""
+
+
+def shortened(name: str, most: int = 36) -> str:
+    """Names may differ at either end: the middle goes."""
+    half = (most - 1) // 2
+    return name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
+
+
+def name_rows(ax: "Axes", names: Sequence[str]) -> None:
+    """Names at 0, 1, … from the top down."""
+    ax.set_yticks(np.arange(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    if max(map(abs, ax.get_xlim())) >= 1e4:
+        ax.locator_params(axis="x", nbins=4)  # matplotlib leaves too little room for long numbers
+
+
+def legend_beside(ax: "Axes") -> None:
+    """Where it hides neither bars nor a title."""
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, handlelength=2.5)
