@@ -317,6 +317,15 @@ class TestStability:
         assert abs(predicted.signs.mean() - signs) < 0.03
         assert abs(predicted.order.mean() - alike) < 0.03
 
+    def test_many_features_are_compared_in_blocks_of_rows(self, monkeypatch):
+        rng = np.random.default_rng(4)
+        values, errors = rng.normal(size=(7, 5, 3)), rng.random(size=(7, 5, 3)) / 5
+        whole = stability(values, errors)
+        monkeypatch.setattr("jaxshap.trust.stability.MOST_PAIRS", 100)
+        for one, other in zip(whole[2:], stability(values, errors)[2:], strict=True):
+            assert one.shape == (7, 3)
+            np.testing.assert_array_equal(one, other)
+
     def test_runs_agree_with_themselves_and_less_with_others(self):
         rng = np.random.default_rng(3)
         run = rng.normal(size=(5, 7, 2))

@@ -9,6 +9,9 @@ from jaxtyping import Bool, Float
 from scipy.stats import kendalltau, norm
 
 
+MOST_PAIRS = 2**22
+
+
 class Stability(NamedTuple):
     """For each row and output: whether the largest |values| are certain, and how far order and signs would repeat.
 
@@ -50,17 +53,28 @@ def stability(
     if not 0 < level < 1:
         raise ValueError(f"level={level}: pass a chance, such as 0.95.")
     sizes, errors = np.moveaxis(np.abs(values), 1, -1), np.moveaxis(std_error, 1, -1)  # rows, *outputs, features
-    order = np.argsort(-sizes, axis=-1, kind="stable")
-    sizes, errors = (np.take_along_axis(part, order, axis=-1) for part in (sizes, errors))
+    shape = sizes.shape[:-1]
+    sizes, errors = (part.reshape(-1, number) for part in (sizes, errors))
+    block = max(1, MOST_PAIRS // number**2)  # every two features are compared, in bounded memory
+    starts = range(0, len(sizes), block)
+    found = [_ranked(*(part[start : start + block] for part in (sizes, errors)), top, level) for start in starts]
+    return Stability(top, level, *(np.concatenate(parts).reshape(shape) for parts in zip(*found, strict=True)))
+
+
+def _ranked(sizes: Float[np.ndarray, "cases features"], errors: Float[np.ndarray, "cases features"], top, level):
+    """Whether the top is certain, and the chances of order and signs, case by case."""
+    number = sizes.shape[1]
+    order = np.argsort(-sizes, axis=1, kind="stable")
+    sizes, errors = (np.take_along_axis(part, order, axis=1) for part in (sizes, errors))
     within = norm.ppf(1 - (1 - level) / (top * (number - top)))
-    gap = sizes[..., :top, None] - sizes[..., None, top:]
-    widest = errors[..., :top, None] + errors[..., None, top:]  # of a difference, however errors go together
-    certain = np.asarray((gap > within * widest).all((-1, -2)))
+    gap = sizes[:, :top, None] - sizes[:, None, top:]
+    widest = errors[:, :top, None] + errors[:, None, top:]  # of a difference, however errors go together
+    certain = np.asarray((gap > within * widest).all((1, 2)))
     first, second = np.triu_indices(number, 1)
-    between = np.sqrt(errors[..., first] ** 2 + errors[..., second] ** 2)
-    less, more = (_chance(sizes[..., first] + sign * sizes[..., second], between) for sign in (-1, 1))
-    alike = (less * more + (1 - less) * (1 - more)).mean(-1)  # |a| > |b| where a − b and a + b have the same sign
-    return Stability(top, level, certain, alike, _chance(sizes, errors).mean(-1))
+    between = np.sqrt(errors[:, first] ** 2 + errors[:, second] ** 2)
+    less, more = (_chance(sizes[:, first] + sign * sizes[:, second], between) for sign in (-1, 1))
+    alike = (less * more + (1 - less) * (1 - more)).mean(1)  # |a| > |b| where a − b and a + b have the same sign
+    return certain, alike, _chance(sizes, errors).mean(1)
 
 
 def run_agreement(runs: Sequence[Float[np.ndarray, "rows features *outputs"]], *, top: int = 3) -> Agreement:
