@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.stats import kendalltau, norm
 
-
 MOST_PAIRS = 2**22
 
 
@@ -57,7 +56,7 @@ def stability(
     sizes, errors = (part.reshape(-1, number) for part in (sizes, errors))
     block = max(1, MOST_PAIRS // number**2)  # every two features are compared, in bounded memory
     starts = range(0, len(sizes), block)
-    found = [_ranked(*(part[start : start + block] for part in (sizes, errors)), top, level) for start in starts]
+    found = [_ranked(sizes[at : at + block], errors[at : at + block], top, level) for at in starts]
     return Stability(top, level, *(np.concatenate(parts).reshape(shape) for parts in zip(*found, strict=True)))
 
 
