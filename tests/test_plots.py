@@ -203,7 +203,25 @@ def test_a_waterfall_writes_values_with_their_errors():
     values, errors = np.array([[-2.0, 1234.5, 0.5]]), np.array([[0.25, 50.0, 0.0]]) / 1.96
     ex = explanation(features=3, values=values, std_error=errors, base_values=np.array([0.25]))
     texts = [text.get_text() for text in plots.waterfall(ex).texts]
-    assert texts == ["0.25", "+1,234 ± 50", "−2 ± 0.25", "+0.5", "1,233"]
+    assert texts == ["0.25", "+1,234 ± 50", "−2.00 ± 0.25", "+0.5", "1,233"]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (-20.5, 1.5, "−20.5 ± 1.5"),
+        (0.0447, 0.0015, "+0.0447 ± 0.0015"),
+        (-3.3912, 1.52, "−3.4 ± 1.5"),
+        (1.23456, 1e-6, "+1.235 ± 1e-06".replace("-", "−")),
+        (0.0, 0.2, "+0.00 ± 0.20"),
+        (3e-9, 1e-10, "+3e-09 ± 1e-10".replace("-", "−")),
+        (123456.7, 8.9, "+123,457 ± 9"),
+        (2.5, np.nan, "+2.5"),
+    ],
+)
+def test_numbers_have_the_digits_that_their_errors_leave(value, error, text):
+    ex = explanation(features=1, values=np.array([[value]]), std_error=np.array([[error]]) / 1.96)
+    assert plots.waterfall(ex).texts[1].get_text() == text
 
 
 def test_the_error_of_the_smaller_features_is_the_tighter_of_two_bounds():
@@ -389,6 +407,12 @@ def test_values_without_spread_are_drawn(name, values, recwarn):
     ax = draw(dataclasses.replace(ex, values=changed), ax=None)
     ax.figure.canvas.draw()
     assert not recwarn.list
+
+
+def test_a_waterfall_that_goes_nowhere_is_within_its_axes():
+    ax = plots.waterfall(explanation(values=np.zeros((1, 6)), std_error=np.zeros((1, 6)), base_values=np.ones(1)))
+    low, high = ax.get_xlim()
+    assert low < 1 < high - 0.1
 
 
 @pytest.mark.parametrize("draw", [plots.bar, plots.waterfall, lambda ex: plots.compare({"one": ex})])

@@ -26,6 +26,8 @@ from jaxshap.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LETTER = 0.017  # of the width of axes, for one of a number on the right
+
 
 def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
     """The largest values with ± 1.96 standard errors: of a single row, or mean |value| over rows.
@@ -105,12 +107,15 @@ def _draw_steps(
     ax.plot([base, ends[-1]], [0, len(steps) + 1], "D", color="black", ms=5)
     known = np.nan_to_num(errors)
     right = np.maximum(starts, ends + known)
-    ends_of = zip([base, *right, ends[-1]], [number_text(base), *texts, number_text(ends[-1])], strict=True)
-    for row, (place, text) in enumerate(ends_of):
+    low = min(base, (ends - known).min(), starts.min())
+    places, texts = [base, *right, ends[-1]], [number_text(base), *texts, number_text(ends[-1])]
+    high = max(base, right.max())
+    for row, (place, text) in enumerate(zip(places, texts, strict=True)):
         ax.annotate(text, (place, row), (7, 0), textcoords="offset points", va="center", fontsize=9)
-    low, high = min(base, (ends - known).min(), starts.min()), max(base, right.max())
+        taken = min(0.5, 0.04 + LETTER * len(text))
+        high = max(high, low + (place - low) / (1 - taken))
     room = (high - low) or 1
-    ax.set_xlim(low - 0.04 * room, high + 0.3 * room)  # the numbers stand on the right
+    ax.set_xlim(low - 0.04 * room, low + room)
 
 
 def _colours(values: Float[np.ndarray, "n"]) -> list[str]:

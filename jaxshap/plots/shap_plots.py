@@ -124,9 +124,10 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
 
 
 def image(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> np.ndarray:
-    """shap's images: each row's, then its values for each output. `patches` is ours, and shows what is certain.
+    """shap's images: each row's, then its values for each output, red or blue by sign (alike in greyscale).
 
-    `owner` is that of the players, `jaxshap.patches(...).owner`. Axes (rows, 1 + outputs), in a figure of their own.
+    Axes (rows, 1 + outputs) in a figure of their own. `owner` is `jaxshap.patches(...).owner`. `patches` is ours, and
+    shows what is certain.
 
     Example:
         >>> import jaxshap, numpy as np

@@ -1,5 +1,6 @@
 """What all pictures share: colours, axes, numbers and error bars, and how they look."""
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -65,13 +66,17 @@ def error_words(errors: Float[np.ndarray, "..."]) -> str:
 
 
 def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> str:
-    """Three digits, and an error of two where it is known and not 0."""
-    sign = "+" if signed else ""
-    large = 1e3 <= abs(value) < 1e7
-    text = f"{value:{sign},.0f}" if large else f"{value:{sign}.3g}"
-    if error > 0:
-        text += f" ± {error:,.0f}" if 10 <= error < 1e7 else f" ± {error:.2g}"
-    return text.replace("-", "−")
+    """Three digits; with an error that is known and not 0, two digits of this and as many places of the value."""
+    sign, known = "+" if signed else "", error > 0
+    size = max(abs(value), error if known else 0)
+    if not known or not 1e-4 <= size < 1e7:
+        text = f"{value:{sign},.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
+        return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
+    digits, of_error = (math.floor(math.log10(number)) for number in (size, error))
+    places = max(0, min(3 - digits, 1 - of_error))  # no more than four digits of the value
+    spread = f"{error:,.{places}f}"
+    spread = spread if spread.strip("0.,") else f"{error:.1g}"
+    return f"{value:{sign},.{places}f} ± {spread}".replace("-", "−")
 
 
 def wrapped(*lines: str) -> str:

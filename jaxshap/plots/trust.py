@@ -42,7 +42,7 @@ def residual_shares(
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
-        >>> game = jaxshap.make_game(lambda inside: inside[0] * inside[1] + 1.0 * inside[2], 3)
+        >>> game = jaxshap.make_game(lambda s: jnp.where(s[0] & s[1], 1.0, 0.0) + jnp.where(s[2], 1.0, 0.0), 3)
         >>> ax = jaxshap.plots.residual_shares(jaxshap.residual_shares(game), ["a", "b", "c"])
         >>> [label.get_text() for label in ax.get_yticklabels()], [round(float(p.get_width())) for p in ax.patches]
         (['a', 'b', 'c'], [25, 25, 0])
