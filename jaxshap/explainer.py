@@ -1,43 +1,33 @@
 """explain: from a model and a table to an Explanation."""
 
-import functools
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float, Key
 
-from jaxshap.background import WeightedRows
-from jaxshap.estimation import default_budget, estimate, make_plan, plan_size, settle, solve
+from jaxshap.estimation import default_budget, make_plan, plan_size, settle, solve
 from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
 from jaxshap.explanation import Explanation
-from jaxshap.game import Game, Host, as_pytree, grouped
+from jaxshap.game import Game
 from jaxshap.inputs import (
     Groups,
-    Inputs,
     own_columns,
-    read_background,
     read_inputs,
     read_model,
     read_output_names,
-    read_table,
-    read_weights,
 )
-from jaxshap.memory import bucket
 from jaxshap.players import Players
 from jaxshap.source import Source
-from jaxshap.trees.convert import is_tree_model, read_trees
-from jaxshap.trees.ensemble import Ensemble
-from jaxshap.trees.interventional import interventional
-from jaxshap.trees.path_dependent import base_margin, path_dependent
+from jaxshap.task import Task
+from jaxshap.tree_explainer import explain_trees
+from jaxshap.trees.convert import is_tree_model
 from jaxshap.values.marginal import marginal
-from jaxshap.values.reward import reward as rewarded
 
 
 def explain(
@@ -89,7 +79,7 @@ def explain(
                 "exact values of trees need no checkpoint=, mesh= or separate_draws=: leave them away, or pass "
                 "estimator=."
             )
-        return _of_trees(model, X, background, feature_names, output_names)
+        return explain_trees(model, X, background, feature_names, output_names)
     if background is None:
         raise ValueError(
             "pass background=, the rows that absent features come from: without it only a fitted tree ensemble "
@@ -97,7 +87,7 @@ def explain(
         )
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)
-    task = _Task(predict, inputs, value, reward)
+    task = Task(predict, inputs, value, reward)
     num_rows = len(jax.tree.leaves(inputs.rows)[0])
     if separate_draws:
         if any(option is not None for option in (tol, reward, checkpoint, mesh)) or progress:
@@ -155,83 +145,8 @@ def explain(
     return report(found, len(worths))
 
 
-class _Task(NamedTuple):
-    """What is to be explained: a model, its inputs, what absent means and what counts."""
-
-    predict: Callable
-    inputs: Inputs
-    value: Callable[..., Game]
-    reward: Callable | None
-
-    def game(self) -> Game:
-        """For all rows; of JAX models up to the next bucket, so that nearby numbers of rows share a program."""
-        rows, references = self.inputs.rows, self.inputs.references
-        if self.reward is None and not isinstance(self.predict, Host):
-            rows = jax.tree.map(_pad_rows, rows, references)
-        game = self._game(rows)
-        return game if self.reward is None else rewarded(game, self.reward)
-
-    def source(self, game: Callable[[], Game]) -> Source:
-        """Where the explanation comes from; rows that only fill up a bucket are not shown."""
-        rows = np.arange(len(jax.tree.leaves(self.inputs.rows)[0]))
-        background = None
-        if self.value is marginal and "players" not in self.inputs.options:
-            background = self.inputs.references
-            if "weights" in self.inputs.options:
-                background = WeightedRows(background, self.inputs.options["weights"])
-        return Source(game, rows, (), background, self.inputs.groups)
-
-    def _game(self, rows: Any) -> Game:
-        game = self.value(self.predict, rows, self.inputs.references, **self.inputs.options)
-        return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
-
-    def separately(
-        self, key: Key[Array, ""], estimator: Estimator, budget: int, batch_size: BatchSize
-    ) -> tuple[Estimate, Any, str]:
-        """Each row with a key of its own: one compiled loop over rows, or one row after the other on the host.
-
-        With the worth of nobody for each row, and the name of the game.
-        """
-        rows, references = self.inputs.rows, self.inputs.references
-        first = self._game(jax.tree.map(lambda part: part[:1], rows))  # shows what is wrong, if anything is
-        if isinstance(self.predict, Host):
-            each = []
-            for number in range(len(jax.tree.leaves(rows)[0])):
-                game = self._game(jax.tree.map(lambda part, at=number: part[at : at + 1], rows))
-                own = jax.random.fold_in(key, number)
-                each.append((estimate(own, game, estimator, budget, batch_size=batch_size), game.empty))
-            found = Estimate(*(jnp.concatenate(parts, axis=1) for parts in zip(*(one for one, _ in each), strict=True)))
-            return found, np.concatenate([empty for _, empty in each]), first.name
-        rows = jax.tree.map(_pad_rows, rows, references)
-        options = dict(self.inputs.options)
-        players, groups = options.pop("players", None), self.inputs.groups
-        groups = None if groups is None else tuple(map(tuple, groups))
-        how = self.value, players, groups, estimator, budget, batch_size
-        found, empty = _row_by_row(*how, key, as_pytree(self.predict), rows, references, options)
-        return found, empty, first.name
-
-
-@functools.partial(jax.jit, static_argnums=range(6))
-def _row_by_row(
-    value: Callable[..., Game], players: Players | None, groups: Any, estimator: Estimator, budget: int,
-    batch_size: BatchSize, key: Key[Array, ""], predict: Callable, rows: Any, references: Any, options: dict[str, Any],
-) -> tuple[Estimate, Any]:  # fmt: skip
-    if players is not None:
-        options = options | {"players": players}
-
-    def of_row(item):
-        number, row = item
-        game = value(predict, jax.tree.map(lambda part: part[None], row), references, **options)
-        game = game if groups is None else grouped(game, groups)
-        found = estimate(jax.random.fold_in(key, number), game, estimator, budget, batch_size=batch_size)
-        return Estimate(*(part[:, 0] for part in found)), game.empty[0]
-
-    found, empty = jax.lax.map(of_row, (jnp.arange(len(jax.tree.leaves(rows)[0])), rows))
-    return Estimate(*(jnp.moveaxis(part, 0, 1) for part in found)), empty
-
-
 def _reported(
-    found: Estimate, empty: Any, num_coalitions: int, task: _Task, source: Source,
+    found: Estimate, empty: Any, num_coalitions: int, task: Task, source: Source,
     output_names: tuple[str, ...] | None, estimator: Estimator, name: str, *, shared_draws: bool = True,
 ) -> Explanation:  # fmt: skip
     values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[source.rows] for part in found)
@@ -248,47 +163,6 @@ def _reported(
         shared_draws=shared_draws,
         source=source,
     )
-
-
-def _of_trees(
-    model: Any, X: Any, background: Any, feature_names: Sequence[str] | None, output_names: Sequence[str] | None
-) -> Explanation:
-    """Exact values of the raw margin: interventional with a background, path-dependent without."""
-    table = read_table(X, "X", own_columns(model, X, feature_names))
-    ensemble = read_trees(model)
-    rows, source = np.asarray(table.array), None
-    if background is None:
-        values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
-    else:
-        background, options = read_weights(background)
-        references, weights = read_background(background, table), options.get("weights")
-        values = interventional(ensemble, rows, references, weights)
-        base, name = jnp.average(ensemble.predict(references), axis=0, weights=weights), "interventional"
-        kept = references if weights is None else WeightedRows(references, weights)
-        margin = jax.tree_util.Partial(_margin, ensemble)
-        source = Source(lambda: marginal(margin, rows, references, weights), np.arange(len(rows)), (), kept)
-    values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
-    if values.shape[2] == 1:
-        values, base = values[..., 0], base[:, 0]
-        source = source and source.pick(source.rows.tolist(), 0)
-    elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
-        output_names = tuple(map(str, classes))
-    return Explanation(
-        values=values,
-        std_error=np.zeros_like(values),
-        base_values=base,
-        data=rows,
-        feature_names=table.names,
-        output_names=read_output_names(output_names, None, values.shape[2:]),
-        num_evaluations=0,
-        value_function=name if ensemble.structure.link == "identity" else f"{name} ({ensemble.structure.link} margin)",
-        estimator="trees",
-        source=source,
-    )
-
-
-def _margin(ensemble: Ensemble, rows):
-    return ensemble.predict(rows)
 
 
 def _stages(budget: int, num_players: int, tol: float | None) -> list[int]:
@@ -335,9 +209,3 @@ def _check_finite(worths: Float[np.ndarray, "m rows *out"], num_rows: int) -> No
             "out, or take a background in which every combination of values is valid.",
             worths,
         )
-
-
-def _pad_rows(rows, references):
-    """Up to the next bucket with a background row, so that nearby numbers of rows share one compiled program."""
-    missing = bucket(len(rows)) - len(rows)
-    return np.concatenate([rows, np.repeat(references[:1], missing, axis=0)]).astype(rows.dtype)

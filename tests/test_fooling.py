@@ -10,7 +10,7 @@ import jaxshap
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
 
-import fooling_shap as fooling  # noqa: E402
+import fooling_shap as fooling
 
 
 @pytest.fixture(scope="module")
