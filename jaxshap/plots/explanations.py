@@ -15,6 +15,13 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     """The largest values with ± 1.96 standard errors: of a single row, or mean |value| over rows.
 
     One output only: pick it first, `ex[:, :, "yes"]`.
+
+    Example:
+        >>> import jaxshap, matplotlib
+        >>> matplotlib.use("Agg")  # no window
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+        >>> jaxshap.plots.bar(explained).get_xlabel()
+        'Shapley value ± 1.96 standard errors (marginal, Exact())'
     """
     if explanation.values.ndim > 2:
         raise ValueError(
@@ -37,7 +44,15 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
 
 
 def beeswarm(explanation: Explanation, *, most: int = 12) -> "Axes":
-    """shap's beeswarm of the largest features: every row a point, coloured by the feature's value."""
+    """shap's beeswarm of the largest features: every row a point, coloured by the feature's value.
+
+    Example:
+        >>> import jaxshap, matplotlib
+        >>> matplotlib.use("Agg")  # no window
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0]])
+        >>> [label.get_text() for label in jaxshap.plots.beeswarm(explained).get_yticklabels()]
+        ['x1', 'x0']
+    """
     shap_explanation = explanation.to_shap()
     import shap
 
