@@ -307,7 +307,8 @@ def _by_name(owner, method: Callable, names: Sequence[str] | None) -> Callable:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            'this model was fitted on named columns and gets them in a DataFrame: pip install "jaxshap[examples]".'
+            "a model that was fitted on named columns gets DataFrames, which need pandas: "
+            'pip install "jaxshap[examples]".'
         ) from error
     return lambda rows: method(pd.DataFrame(rows, columns=list(names)))
 
