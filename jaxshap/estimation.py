@@ -34,10 +34,10 @@ def estimate(
     over its devices.
 
     Example:
-        >>> import jaxshap
+        >>> import jaxshap, numpy as np
         >>> found = jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0]))
-        >>> found.values.tolist(), found.std_error.tolist()
-        ([2.0, 3.0, 3.0], [0.0, 0.0, 0.0])
+        >>> print(np.asarray(found.values).round(3), found.std_error)
+        [2. 3. 3.] [0. 0. 0.]
     """
     key, budget, estimator = settle(key, game.num_players, estimator, budget)
     return _estimate(key, game, estimator, budget, batch_size, progress, mesh)

@@ -23,10 +23,10 @@ def reward(game: Game, function: "Reward | OfClass", name: str | None = None) ->
     """The game v'(S) = function(v(S)), for a function of the outputs of all rows; the result calls it `name`.
 
     Example:
-        >>> import jax.numpy as jnp, jaxshap
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
         >>> game = jaxshap.reward(jaxshap.table([1.0, 2.0, 4.0, 8.0]), jnp.log2, "doublings")
-        >>> game.name, jaxshap.shapley_values(game).tolist()
-        ('table, doublings', [1.0, 2.0])
+        >>> print(game.name, np.asarray(jaxshap.shapley_values(game)).round(3))
+        table, doublings [1. 2.]
     """
     settled: Any = function.for_rows(game.full) if isinstance(function, OfClass) else function
     name = name or getattr(settled, "name", getattr(settled, "__name__", "reward"))
