@@ -9,7 +9,14 @@ from jaxtyping import Array, Float, Int
 
 
 class WeightedRows(NamedTuple):
-    """Background rows, and how much each of them counts."""
+    """Background rows, and how much each of them counts.
+
+    Example:
+        >>> import jaxshap
+        >>> few = jaxshap.WeightedRows([[0.0, 0.0], [4.0, 8.0]], [0.75, 0.25])
+        >>> jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], few).base_values.tolist()
+        [4.0]
+    """
 
     rows: Float[np.ndarray, "k features"]
     weights: Float[np.ndarray, "k"]
@@ -20,6 +27,12 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
 
     Centres of k-means in standard deviations; each coordinate is then the nearest value that occurs, so that codes of
     categories stay codes. It is another, cruder game: compare the base values before you trust it.
+
+    Example:
+        >>> import jaxshap
+        >>> few = jaxshap.kmeans([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [9.0, 8.0]], 2)
+        >>> sorted(zip(few.rows.tolist(), few.weights.tolist()))
+        [([0.0, 1.0], 0.75), ([9.0, 8.0], 0.25)]
     """
     rows = np.asarray(background)
     rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)

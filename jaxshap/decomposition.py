@@ -24,6 +24,14 @@ class Decomposition:
     """Components of all sets of at most `order` players, ∅ first, then by size; `d[0, 1]` is that of players 0 and 1.
 
     `values` and `remainder`, what larger sets add, sum to `full`: the prediction.
+
+    Example:
+        >>> import jaxshap
+        >>> parts = jaxshap.decompose(jaxshap.table([0.0, 1.0, 2.0, 6.0]))
+        >>> parts.sets, parts.values.tolist(), float(parts[0, 1])
+        ([(), (0,), (1,), (0, 1)], [0.0, 1.0, 2.0, 3.0], 3.0)
+        >>> parts.shapley_values().tolist()
+        [2.5, 3.5]
     """
 
     values: Float[Array, "sets *out"]

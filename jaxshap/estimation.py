@@ -32,6 +32,12 @@ def estimate(
     Pure: jit, vmap and grad go through it, in the key and in the game. Without an estimator it is exact when
     2**n fits the budget, otherwise the most accurate estimator of the library. A `mesh` shares the evaluation out
     over its devices.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> found = jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0]))
+        >>> print(np.asarray(found.values).round(3), found.std_error)
+        [2. 3. 3.] [0. 0. 0.]
     """
     key, budget, estimator = settle(key, game.num_players, estimator, budget)
     return _estimate(key, game, estimator, budget, batch_size, progress, mesh)
@@ -49,6 +55,14 @@ def estimate_interactions(
 
     I_ij is the mean of v(S∪ij) − v(S∪i) − v(S∪j) + v(S) over coalitions without i and j, sizes equally likely.
     Exact when 2**n fits the budget; otherwise the counterpart of OddGP on the even part of the game, biased like it.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # players 0 and 1 add 2 together
+        >>> print(abs(np.asarray(jaxshap.estimate_interactions(0, game).values).round(3)))
+        [[0. 2. 0.]
+         [2. 0. 0.]
+         [0. 0. 0.]]
     """
     if game.num_players < 2:
         raise ValueError("a game of one player has no interactions: pass a game of two players or more.")

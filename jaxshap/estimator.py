@@ -11,6 +11,12 @@ class Plan(NamedTuple):
     """Coalitions to evaluate, ∅ and N left out, and what `solve` needs to know about them.
 
     The first `num_live` are meant; what follows is padding, so that nearby budgets share one compiled program.
+
+    Example:
+        >>> import jax, jaxshap
+        >>> plan = jaxshap.Permutation().plan(jax.random.key(0), 3, budget=8)
+        >>> plan.coalitions.shape, plan.num_live
+        ((4, 3), 4)
     """
 
     coalitions: Bool[Array, "m n"]
@@ -24,7 +30,14 @@ class Plan(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Shapley values and their standard errors: 0 only where exact, NaN where unknown."""
+    """Shapley values and their standard errors: 0 only where exact, NaN where unknown.
+
+    Example:
+        >>> import jaxshap
+        >>> values, std_error = jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 6.0]))
+        >>> values.tolist(), std_error.tolist()
+        ([2.5, 3.5], [0.0, 0.0])
+    """
 
     values: Float[Array, "n *out"]
     std_error: Float[Array, "n *out"]
@@ -35,6 +48,14 @@ class Estimator(abc.ABC):
 
     `plan` never sees a worth and `solve` never draws, so either can be tested without the other,
     and everything between them (batches, devices, host models, progress) is written once.
+
+    Example, what `estimate` does:
+        >>> import jax, jaxshap
+        >>> game, estimator = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0]), jaxshap.Permutation()
+        >>> plan = estimator.plan(jax.random.key(0), game.num_players, budget=8)
+        >>> worths = jaxshap.evaluate(game, plan.coalitions)
+        >>> estimator.solve(plan, worths, game.empty, game.full).values.tolist()
+        [1.0, 2.0, 3.0]
     """
 
     @abc.abstractmethod

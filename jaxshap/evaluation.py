@@ -28,6 +28,14 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C during evaluation. Nothing is lost: `worths` holds those of the first coalitions, in order.
 
     From `explain`, `explanation` is what they amount to, or None where they are too few.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> try:
+        ...     raise jaxshap.Interrupted(np.array([1.0, 2.0]), planned=8)  # as `evaluate` does on Ctrl-C
+        ... except jaxshap.Interrupted as stopped:
+        ...     print(stopped.worths, stopped.explanation)
+        [1. 2.] None
     """
 
     def __init__(self, worths: Float[np.ndarray, "done *out"], planned: int):
@@ -37,7 +45,20 @@ class Interrupted(KeyboardInterrupt):
 
 
 class EvaluationError(RuntimeError):
-    """The model failed part of the way; `worths` and `explanation` hold what came before, as in `Interrupted`."""
+    """The model failed part of the way; `worths` and `explanation` hold what came before, as in `Interrupted`.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> def worths(coalitions):
+        ...     assert not (coalitions == [True, False]).all(1).any(), "no such row"
+        ...     return coalitions.sum(1, dtype=float)
+        >>> game = jaxshap.make_game(jaxshap.host(worths), 2)
+        >>> try:
+        ...     jaxshap.evaluate(game, np.array([[False, True], [True, False]]), batch_size=1)
+        ... except jaxshap.EvaluationError as failed:
+        ...     failed.worths.tolist()
+        [1.0]
+    """
 
     def __init__(self, message: str, worths: Float[np.ndarray, "done *out"]):
         super().__init__(message)
@@ -61,6 +82,12 @@ def evaluate(
     terminal (`progress=None`: when it takes longer than two seconds) and be interrupted; worths `known` already for
     the first coalitions, or in the file `checkpoint`, to which it adds, are not asked for again. With a `mesh` each
     batch is shared out over its devices, those of other processes among them; all processes get all worths.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
+        >>> jaxshap.evaluate(game, np.array([[True, False], [True, True]])).tolist()
+        [1.0, 6.0]
     """
     if batch_size != "auto" and batch_size < 1:
         raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')

@@ -70,6 +70,12 @@ def explain(
     A fitted tree ensemble (scikit-learn, XGBoost, LightGBM, CatBoost) is explained exactly, without evaluations, unless
     an `estimator`, `groups`, a `value` or a `reward` is given: its raw margin, with the background, or path-dependent
     where there is none.
+
+    Example:
+        >>> import jaxshap
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0], [1.0, 1.0]])
+        >>> explained.values.tolist(), explained.base_values.tolist()
+        ([[1.0, 1.5]], [1.5])
     """
     if tol is not None and not tol > 0:
         raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")

@@ -25,7 +25,15 @@ Index = int | str | slice | list | np.ndarray
 
 
 class Summary(NamedTuple):
-    """Means over rows and their standard errors, (features, *outputs), with groups of rows in front where asked for."""
+    """Means over rows and their standard errors, (features, *outputs), with groups of rows in front where asked for.
+
+    Example:
+        >>> import jaxshap
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0]])
+        >>> found = explained.summary()
+        >>> found.feature_names, found.values.tolist(), found.std_error.round(3).tolist()
+        (('x0', 'x1'), [4.0, 3.0], [2.0, 1.0])
+    """
 
     values: Float[np.ndarray, "..."]
     std_error: Float[np.ndarray, "..."]
@@ -41,6 +49,17 @@ class Explanation:
     Arrays are numpy. Where rows share their draws (`shared_draws`), their errors are correlated: the standard error of
     a mean over rows then does not fall with the number of rows. `data` is the table, or the array that was explained,
     or several of them by name.
+
+    Example:
+        >>> import jaxshap
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0]])
+        >>> explained.values.tolist(), explained[1, "x0"].values.tolist()
+        ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
+        >>> print(explained[0])
+        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations
+        feature  value ± error
+        x0               2 ± 0
+        x1               2 ± 0
     """
 
     values: Float[np.ndarray, "rows features *outputs"]
@@ -94,7 +113,14 @@ class Explanation:
 
     @property
     def data_of_features(self) -> Float[np.ndarray, "rows features"] | None:
-        """The table of what each feature was, where features are its columns."""
+        """The table of what each feature was, where features are its columns.
+
+        Example:
+            >>> import jaxshap
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+            >>> explained.data_of_features.tolist()
+            [[1.0, 2.0]]
+        """
         if isinstance(self.data, dict) or self.data.shape != self.values.shape[:2]:
             return None
         return self.data
@@ -105,6 +131,13 @@ class Explanation:
         Standard errors say how far off the mean over all rows like these may be: by the rows that happened to be there,
         and by the errors of their values, in full where rows share their draws. A mean of |values| is too large by what
         the errors add to it: mind it where they are not small.
+
+        Example:
+            >>> import jaxshap
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0]])
+            >>> found = explained.summary(by=["child", "adult"])
+            >>> found.groups.tolist(), found.values.tolist()
+            (['adult', 'child'], [[6.0, 4.0], [2.0, 2.0]])
         """
         labels = np.zeros(len(self), int) if by is None else np.asarray(by)
         if labels.shape != (len(self),):
@@ -124,7 +157,15 @@ class Explanation:
         return values.mean(0), np.hypot(between, shared)
 
     def stability(self, *, top: int = 3, level: float = 0.95) -> Stability:
-        """Whether the `top` largest |values| of each row are certain, and how far ranks and signs would repeat."""
+        """Whether the `top` largest |values| of each row are certain, and how far ranks and signs would repeat.
+
+        Example:
+            >>> import jaxshap
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 1.0]], [[0.0, 0.0]])
+            >>> found = explained.stability(top=1)
+            >>> found.certain.tolist(), found.order.tolist()
+            ([True], [1.0])
+        """
         return stability(self.values, self.std_error, top=top, level=level)
 
     def diagnose(
@@ -140,6 +181,12 @@ class Explanation:
 
         It evaluates `budget` other coalitions for all rows of the explanation that this was picked from (by default as
         many as `explain` does), so that the values are judged by worths they have not seen. See `Diagnosis`.
+
+        Example:
+            >>> import jaxshap
+            >>> explained = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], [[2.0, 3.0, 1.0]], [[0.0, 0.0, 0.0]])
+            >>> explained.diagnose(budget=100).additivity.verdict
+            'pairwise'
         """
         if self.source is None:
             raise ValueError(
@@ -171,7 +218,14 @@ class Explanation:
         return display.as_html(self)
 
     def to_shap(self):
-        """A `shap.Explanation`, which all of shap's plots draw."""
+        """A `shap.Explanation`, which all of shap's plots draw.
+
+        Example:
+            >>> import jaxshap
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+            >>> explained.to_shap().values.tolist()
+            [[2.0, 2.0]]
+        """
         try:
             import shap
         except ImportError as error:
@@ -183,11 +237,20 @@ class Explanation:
         )  # fmt: skip
 
     def to_frame(self):
-        """A pandas DataFrame with one line for each row, feature and output."""
+        """A pandas DataFrame with one line for each row, feature and output.
+
+        Example:
+            >>> import jaxshap
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+            >>> explained.to_frame()
+               row feature  value  std_error
+            0    0      x0    2.0        0.0
+            1    0      x1    2.0        0.0
+        """
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas.") from error
+            raise ImportError('to_frame needs pandas: pip install "jaxshap[examples]".') from error
         rows, features, *outputs = (part.ravel() for part in np.indices(self.values.shape))
         columns: dict[str, Any] = {"row": rows, "feature": np.asarray(self.feature_names)[features]}
         for axis, output in enumerate(outputs):
@@ -196,7 +259,16 @@ class Explanation:
         return pd.DataFrame(columns | {"value": self.values.ravel(), "std_error": self.std_error.ravel()})
 
     def save(self, path) -> None:
-        """Write everything to an .npz file, without pickle; `jaxshap.load` reads it back."""
+        """Write everything to an .npz file, without pickle; `jaxshap.load` reads it back.
+
+        Example:
+            >>> import jaxshap, tempfile
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     explained.save(f"{folder}/explained.npz")
+            ...     jaxshap.load(f"{folder}/explained.npz").values.tolist()
+            [[2.0, 2.0]]
+        """
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "source"}
         if isinstance(self.data, dict):
             fields |= {f"data {name}": array for name, array in fields.pop("data").items()}
@@ -206,7 +278,16 @@ class Explanation:
 
 
 def load(path) -> Explanation:
-    """The Explanation that `Explanation.save` wrote."""
+    """The Explanation that `Explanation.save` wrote.
+
+    Example:
+        >>> import jaxshap, tempfile
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     explained.save(f"{folder}/explained.npz")
+        ...     jaxshap.load(f"{folder}/explained.npz").feature_names
+        ('x0', 'x1')
+    """
     with np.load(path, allow_pickle=False) as archive:
         parts: dict[str, Any] = {name: archive[name] for name in archive.files}
     several = {name: parts.pop(name) for name in list(parts) if name.startswith("data ")}

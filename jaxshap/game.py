@@ -19,6 +19,12 @@ class Game:
 
     `empty` and `full` are v(no players) and v(all players). Everything that varies from
     explanation to explanation (rows, classes, losses) is an output axis: `*out`.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
+        >>> game.num_players, float(game.empty), float(game.full), float(game(np.array([True, False])))
+        (2, 0.0, 6.0, 1.0)
     """
 
     value: Callable[[Any], Any]  # of a coalition; a `Host` function of a batch of them
@@ -54,6 +60,12 @@ def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
     """Wrap a pure function of one boolean coalition `(n,)`, evaluating both endpoints.
 
     A `host` function takes a batch of coalitions `(m, n)` in numpy instead, and returns `(m, *out)`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> game = jaxshap.make_game(lambda coalition: jnp.where(coalition.all(), 6.0, 0.0), 3)
+        >>> jaxshap.shapley_values(game).tolist()
+        [2.0, 2.0, 2.0]
     """
     if num_players < 1:
         raise ValueError(f"a game needs at least one player, not num_players={num_players}.")
@@ -86,7 +98,14 @@ def as_pytree(function: Callable) -> Callable:
 
 
 def table(worths: Float[Array, "size *out"]) -> Game:
-    """The game with these 2**n worths; coalition S stands at index Σ_{i∈S} 2**i."""
+    """The game with these 2**n worths; coalition S stands at index Σ_{i∈S} 2**i.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])  # nobody, player 0, player 1, both
+        >>> jaxshap.shapley_values(game).tolist()
+        [2.5, 3.5]
+    """
     worths = jnp.asarray(worths)
     num_players = len(worths).bit_length() - 1
     if len(worths) != 2**num_players or num_players < 1:
@@ -95,7 +114,14 @@ def table(worths: Float[Array, "size *out"]) -> Game:
 
 
 def grouped(game: Game, groups: Sequence[Sequence[int]]) -> Game:
-    """The game between groups of players: a group is in when all its players are. Groups must partition the players."""
+    """The game between groups of players: a group is in when all its players are. Groups must partition the players.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
+        >>> jaxshap.shapley_values(jaxshap.grouped(game, [[0, 1], [2]])).tolist()
+        [5.0, 3.0]
+    """
     members = [list(map(int, group)) for group in groups]
     listed = sorted(player for group in members for player in group)
     if listed != list(range(game.num_players)) or not all(members):
@@ -114,7 +140,14 @@ def grouped(game: Game, groups: Sequence[Sequence[int]]) -> Game:
 
 
 def minus(game: Game, other: Game) -> Game:
-    """The difference of two games with the same players: its Shapley values are the difference of theirs."""
+    """The difference of two games with the same players: its Shapley values are the difference of theirs.
+
+    Example:
+        >>> import jaxshap
+        >>> game, other = jaxshap.table([0.0, 1.0, 2.0, 6.0]), jaxshap.table([0.0, 1.0, 2.0, 3.0])
+        >>> jaxshap.shapley_values(jaxshap.minus(game, other)).tolist()
+        [1.5, 1.5]
+    """
     if game.num_players != other.num_players:
         raise ValueError(f"the games have {game.num_players} and {other.num_players} players: they must be the same.")
     if game.on_host != other.on_host:

@@ -26,6 +26,12 @@ class Interactions:
     """An index of all sets of 1..order players, by size and then in lexicographic order; `i[0, 1]` is that of a pair.
 
     `base_values` is the worth of no players. Standard errors are 0 where exact and NaN where unknown.
+
+    Example:
+        >>> import jaxshap
+        >>> found = jaxshap.interactions(jaxshap.table([0.0, 1.0, 2.0, 6.0]))
+        >>> found.sets, float(found[0, 1]), found.matrix().tolist()
+        ([(0,), (1,), (0, 1)], 3.0, [[2.5, 3.0], [3.0, 3.5]])
     """
 
     values: Float[Array, "sets *out"]

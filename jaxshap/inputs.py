@@ -169,6 +169,14 @@ def column_groups(transformer) -> dict[str, list[int]]:
     """Groups for `explain` from a fitted ColumnTransformer: the output columns that each input column became.
 
     One-hot columns are one player; columns that a step mixes (a projection, say) are one player together.
+
+    Example:
+        >>> import jaxshap
+        >>> from sklearn.compose import ColumnTransformer
+        >>> from sklearn.preprocessing import OneHotEncoder
+        >>> steps = [("coded", OneHotEncoder(), [0]), ("same", "passthrough", [1])]
+        >>> jaxshap.column_groups(ColumnTransformer(steps).fit([[0, 1.5], [1, 2.5], [2, 0.5]]))
+        {'x0': [0, 1, 2], 'x1': [3]}
     """
     steps = getattr(transformer, "transformers_", None)
     if steps is None:
@@ -295,8 +303,13 @@ def _by_name(owner, method: Callable, names: Sequence[str] | None) -> Callable:
     """A model fitted on a DataFrame gets DataFrames with the same columns, as it expects."""
     if names is None or not hasattr(owner, "feature_names_in_"):
         return method
-    import pandas as pd
-
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "a model that was fitted on named columns gets DataFrames, which need pandas: "
+            'pip install "jaxshap[examples]".'
+        ) from error
     return lambda rows: method(pd.DataFrame(rows, columns=list(names)))
 
 

@@ -21,6 +21,13 @@ class LocalSurrogate(NamedTuple):
 
     A categorical feature adds −coefficients_k wherever z_k is not x_k. `score` is the share of the model's weighted
     variance that this explains, `effective_samples` how many equally weighted samples the kernel leaves.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> background = np.random.default_rng(0).normal(size=(500, 3))
+        >>> found = jaxshap.lime(0, lambda x: 2 * x[:, 0] - x[:, 2], background[:2], background, ridge=0.0)
+        >>> found.feature_names, found.coefficients.shape, found.score.round(2).tolist()
+        (('x0', 'x1', 'x2'), (2, 3), [1.0, 1.0])
     """
 
     coefficients: Float[np.ndarray, "rows features *outputs"]
@@ -76,9 +83,9 @@ def lime(
         >>> import jaxshap, numpy as np
         >>> background = np.random.default_rng(0).normal(size=(500, 3))
         >>> found = jaxshap.lime(0, lambda x: 2 * x[:, 0] - x[:, 2], background[:2], background, ridge=0.0)
-        >>> (found.coefficients / found.units).round(3) + 0.0
-        array([[ 2.,  0., -1.],
-               [ 2.,  0., -1.]], dtype=float32)
+        >>> print((found.coefficients / found.units).round(3) + 0.0)
+        [[ 2.  0. -1.]
+         [ 2.  0. -1.]]
     """
     near = neighbourhood(key, model, X, background, num_samples, categorical, feature_names)
     width = 0.75 * np.sqrt(len(near.units)) if kernel_width is None else kernel_width

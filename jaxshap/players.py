@@ -17,6 +17,13 @@ class Players:
 
     `owner` has the structure of the input; each of its arrays matches the leading axes of its leaf (without the axis of
     rows), so that a map of pixels serves all channels. Entries of −1 belong to nobody: they are never taken away.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> players = jaxshap.Players(np.array([0, 0, 1]), ("left", "right"))
+        >>> X, background = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3))
+        >>> jaxshap.explain(lambda x: x.sum(1), X, background, groups=players).values.tolist()
+        [[3.0, 3.0]]
     """
 
     owner: PyTree[Int[np.ndarray, "..."]]
@@ -59,6 +66,12 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
     """Blocks of an image, a series or a volume: `patches((28, 28), 4)` has 49, `patches((1000,), 50)` 20 windows.
 
     Axes after those of `shape`, such as colours, belong to the same patch; the last along an axis may be smaller.
+
+    Example:
+        >>> import jaxshap
+        >>> blocks = jaxshap.patches((2, 4), 2)
+        >>> blocks.names, blocks.owner.tolist()
+        (('0,0', '0,1'), [[0, 0, 1, 1], [0, 0, 1, 1]])
     """
     sizes = (size,) * len(shape) if isinstance(size, int) else tuple(size)
     if len(sizes) != len(shape) or min(sizes, default=0) < 1 or min(shape, default=0) < 1:
@@ -70,7 +83,14 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
 
 
 def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = None) -> Players:
-    """One player for each label of the map (superpixels, regions, sensors); what is labelled −1 is never taken away."""
+    """One player for each label of the map (superpixels, regions, sensors); what is labelled −1 is never taken away.
+
+    Example:
+        >>> import jaxshap
+        >>> regions = jaxshap.segments([[7, 7, 9], [7, 9, -1]], names=["sky", "sea"])
+        >>> regions.names, regions.owner.tolist()
+        (('sky', 'sea'), [[0, 0, 1], [0, 1, -1]])
+    """
     labels = np.asarray(label_map)
     if not np.issubdtype(labels.dtype, np.integer):
         raise TypeError(f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each pixel.")
@@ -85,6 +105,11 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
     """The positions of a sequence, of token numbers `(rows, length)` or of vectors `(rows, length, width)`.
 
     Absent tokens are those of the background: one row of a mask token, or of its vector.
+
+    Example:
+        >>> import jaxshap
+        >>> jaxshap.tokens(3, names=["not", "so", "bad"]).names
+        ('not', 'so', 'bad')
     """
     if length < 1 or (names is not None and len(names) != length):
         raise ValueError(f"a sequence of {length} tokens needs a positive length, and as many names if any.")
@@ -92,7 +117,13 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
 
 
 def leaves(tree: PyTree) -> Players:
-    """Every array of an input is one player: `leaves({"image": ..., "age": ...})`."""
+    """Every array of an input is one player: `leaves({"image": ..., "age": ...})`.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> jaxshap.leaves({"image": np.zeros((1, 4, 4)), "age": np.zeros((1,))}).names
+        ('age', 'image')
+    """
     paths, structure = jax.tree_util.tree_flatten_with_path(tree)
     if not paths:
         raise ValueError("this input has no arrays: pass an example of it.")
@@ -104,6 +135,11 @@ def together(parts: PyTree) -> Players:
     """Players of an input whose leaves have players of their own: `together({"image": patches(...), "text": ...})`.
 
     None in the place of a leaf: it is never taken away.
+
+    Example:
+        >>> import jaxshap
+        >>> jaxshap.together({"image": jaxshap.patches((2, 4), 2), "mask": None, "text": jaxshap.tokens(2)}).names
+        ('image 0,0', 'image 0,1', 'text 0', 'text 1')
     """
 
     def is_part(part):

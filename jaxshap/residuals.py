@@ -36,19 +36,39 @@ def residual_norms(game: Game, players: Sequence[Sequence[int]] | None = None) -
     """‖r_i‖² of every player, or ‖r_S‖² of sets of players with r_S = Σ_{i∈S} r_i; exact, from all 2**n worths.
 
     0 for a player who adds the same to every coalition. Sets of two say which pairs interact with the rest.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # player 2 always adds 3
+        >>> jaxshap.residual_norms(game).tolist()
+        [2.0, 2.0, 0.0]
     """
     return _norms(_squares(game), _members(players, game.num_players), residual=True)
 
 
 def residual_shares(game: Game, players: Sequence[Sequence[int]] | None = None) -> Float[Array, "n *out"]:
-    """‖r_i‖² as a share of ‖∇_i v‖², in [0, 1]: 0 for a player who acts additively, 0 too for one who does nothing."""
+    """‖r_i‖² as a share of ‖∇_i v‖², in [0, 1]: 0 for a player who acts additively, 0 too for one who does nothing.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # player 2 always adds 3
+        >>> print(np.asarray(jaxshap.residual_shares(game)).round(3))
+        [0.1  0.05 0.  ]
+    """
     squares, members = _squares(game), _members(players, game.num_players)
     whole = _norms(squares, members, residual=False)
     return _norms(squares, members, residual=True) / jnp.where(whole > 0, whole, 1)
 
 
 def residual_flows(game: Game) -> Flows:
-    """Potentials and residuals themselves; n² 2**n numbers an output."""
+    """Potentials and residuals themselves; n² 2**n numbers an output.
+
+    Example, each player's potential rises by its Shapley value:
+        >>> import jaxshap
+        >>> found = jaxshap.residual_flows(jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0]))
+        >>> (found.potentials[:, -1] - found.potentials[:, 0]).tolist(), found.flows.shape
+        ([2.0, 3.0, 3.0], (3, 3, 8))
+    """
     number = game.num_players
     coefficients = walsh(_table(game))
     sets = _as_columns(all_coalitions(number), coefficients)  # size, n, *1
@@ -76,6 +96,13 @@ def estimate_residuals(
     1/|T| = ∫ ρ^(|T|−1) dρ makes the norm a noise stability: with S uniform, ρ uniform in (0, 1), and S' keeping each
     membership of S with chance ρ, else a fair coin, it is 2^(n−1) E[D_i v(S) (D_i v(S) − D_i v(S'))]. A draw costs
     2n + 2 evaluations for all players.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
+        >>> found = jaxshap.estimate_residuals(0, game, 800)
+        >>> bool((abs(found.values - jaxshap.residual_norms(game)) <= 4 * found.std_error).all())
+        True
     """
     if game.num_players > 120:
         raise ValueError(f"squared norms of {game.num_players} players overflow: ask for estimate_residual_shares.")
@@ -87,7 +114,15 @@ def estimate_residuals(
 def estimate_residual_shares(
     key: Key[Array, ""] | int, game: Game, budget: int, *, batch_size: BatchSize = "auto", progress: bool | None = False
 ) -> Estimate:
-    """‖r_i‖²/‖∇_i v‖² by the same draws: a ratio of two means, its standard error by the delta method."""
+    """‖r_i‖²/‖∇_i v‖² by the same draws: a ratio of two means, its standard error by the delta method.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
+        >>> found = jaxshap.estimate_residual_shares(0, game, 800)
+        >>> bool((abs(found.values - jaxshap.residual_shares(game)) <= 4 * found.std_error).all())
+        True
+    """
     gains = _sampled_gains(key, game, budget, batch_size, progress)
     top, below = gains[0] * (gains[0] - gains[1]), (gains[0] ** 2 + gains[1] ** 2) / 2
     mean = jnp.where(below.mean(0) > 0, below.mean(0), 1)

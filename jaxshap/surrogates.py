@@ -30,7 +30,16 @@ class Surrogate(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class LinearSurrogate(Surrogate):
-    """An additive game, by ridge regression."""
+    """An additive game, by ridge regression.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
+        >>> worths = jnp.array([[0.0], [1.0], [2.0], [6.0]])
+        >>> fitted = jaxshap.LinearSurrogate().fit(coalitions, worths, jnp.ones(4, bool))
+        >>> print(*(np.asarray(part).round(2).ravel() for part in fitted))
+        [-0.75  1.75  2.75  5.25] [2.5 3.5]
+    """
 
     ridge: float = 1e-6
 
@@ -46,6 +55,14 @@ class PairwiseSurrogate(Surrogate):
 
     A product of two signs does not change under complement, so it is worth 0 to everyone: the pairs clean the fit of
     the slopes. On coalitions that come with their complements they change nothing.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
+        >>> worths = jnp.array([[0.0], [1.0], [2.0], [6.0]])
+        >>> fitted = jaxshap.PairwiseSurrogate(ridge=1e-5).fit(coalitions, worths, jnp.ones(4, bool))
+        >>> print(*(abs(np.asarray(part).round(2)).ravel() for part in fitted))
+        [0. 1. 2. 6.] [2.5 3.5]
     """
 
     ridge: float = 1e-2
@@ -63,6 +80,14 @@ class BoostedTrees(Surrogate):
     """Gradient-boosted symmetric trees: each asks the same `depth` players at every node, so it is a small table.
 
     The Shapley values of a table are exact, and so are those of their sum. One fit for each output.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
+        >>> worths = jnp.array([[0.0], [1.0], [2.0], [6.0]])
+        >>> fitted = jaxshap.BoostedTrees().fit(coalitions, worths, jnp.ones(4, bool))
+        >>> print(*(abs(np.asarray(part).round(2)).ravel() for part in fitted))
+        [0. 1. 2. 6.] [2.5 3.5]
     """
 
     num_trees: int = 100

@@ -21,7 +21,15 @@ class Interval(NamedTuple):
 
 
 def interval(estimate: Estimate, level: float = 0.95, degrees: int | None = None) -> Interval:
-    """values ± quantile · std_error: normal, or Student's t when the error itself comes from `degrees` + 1 draws."""
+    """values ± quantile · std_error: normal, or Student's t when the error itself comes from `degrees` + 1 draws.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> found = jaxshap.Estimate(jnp.array([1.0, 2.0]), jnp.array([0.5, 0.0]))
+        >>> lower, upper = jaxshap.interval(found, level=0.95)
+        >>> print(np.asarray(lower).round(2), np.asarray(upper).round(2))
+        [0.02 2.  ] [1.98 2.  ]
+    """
     half = _quantile(level, degrees) * estimate.std_error
     return Interval(estimate.values - half, estimate.values + half)
 
@@ -70,7 +78,14 @@ class Posterior(NamedTuple):
 
 
 def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> Posterior:
-    """BayesSHAP: Bayesian linear regression on coalitions drawn by the Shapley kernel. Slack et al. (2021)."""
+    """BayesSHAP: Bayesian linear regression on coalitions drawn by the Shapley kernel. Slack et al. (2021).
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])
+        >>> print(np.asarray(jaxshap.bayes_shap(0, game, budget=500).values).round(1))
+        [1. 2. 3.]
+    """
     if budget < 3:
         raise ValueError(f"budget={budget} does not buy one coalition: pass budget=3 or more.")
     key = jax.random.key(key) if isinstance(key, int) else key

@@ -36,6 +36,12 @@ class PartialDependence(Effect):
 
     `std_error` is that of a mean over rows like these. `support` is the share of the rows that counts at a point; where
     none does, the values are NaN.
+
+    Example:
+        >>> import jaxshap
+        >>> effect = jaxshap.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> effect.feature_names, effect.grids[0].tolist(), effect.values.tolist()
+        (('x0',), [0.0, 1.0], [0.0, 2.0])
     """
 
     values: Float[Numbers, "grid ..."]
@@ -46,7 +52,14 @@ class PartialDependence(Effect):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class IndividualCurves(Effect):
-    """The prediction of each row where the features take the values of their grids."""
+    """The prediction of each row where the features take the values of their grids.
+
+    Example:
+        >>> import jaxshap
+        >>> curves = jaxshap.ice(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> curves.values.tolist(), curves.average().values.tolist()
+        ([[0.0, 1.0], [0.0, 3.0]], [0.0, 2.0])
+    """
 
     values: Float[Numbers, "rows grid ..."]
     weights: Float[Numbers, "rows"]
@@ -76,6 +89,13 @@ class AccumulatedEffect(Effect):
 
     `counts` are the rows in each bin, cell or category; a bin without any is `filled` with the mean local effect, for
     its size, of the nearest that has some. `std_error` is from a jackknife that leaves out groups of rows.
+
+    Example:
+        >>> import jaxshap
+        >>> rows = [[0.0, 5.0], [1.0, 7.0], [2.0, 9.0], [3.0, 8.0]]
+        >>> effect = jaxshap.ale(lambda x: 2 * x[:, 0] + x[:, 1], rows, 0, bins=3)
+        >>> effect.counts.tolist(), effect.filled.tolist()
+        ([2, 1, 1], [False, False, False])
     """
 
     values: Float[Numbers, "grid ..."]

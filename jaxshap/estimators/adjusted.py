@@ -18,6 +18,12 @@ class RegressionAdjusted(Estimator):
     Unbiased for every game and surrogate, since no coalition corrects a fit it took part in; the better the surrogate
     fits, the smaller the variance. Values sum to v(N) − v(∅). Not linear in the worths unless the surrogate is.
     Witter et al. (2025).
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])  # additive, and so is the surrogate
+        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.RegressionAdjusted(), budget=40).values).round(3))
+        [1. 2. 3.]
     """
 
     surrogate: Surrogate = dataclasses.field(default_factory=LinearSurrogate)

@@ -16,6 +16,12 @@ class Castro(Estimator):
 
     Unbiased for every game, exact for additive ones; values need not sum to v(N) − v(∅). The baseline of the
     literature: `Permutation` gets the same gains for half the evaluations. Castro et al. (2009).
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])  # additive
+        >>> jaxshap.estimate(0, game, jaxshap.Castro(), budget=20).values.tolist()
+        [1.0, 2.0, 3.0]
     """
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:

@@ -15,7 +15,13 @@ from jaxshap.transforms import shapley
 
 @dataclasses.dataclass(frozen=True)
 class Exact(Estimator):
-    """The definition: every gain of every player, weighted. Costs 2**n evaluations; the standard error is 0."""
+    """The definition: every gain of every player, weighted. Costs 2**n evaluations; the standard error is 0.
+
+    Example:
+        >>> import jaxshap
+        >>> jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 6.0]), jaxshap.Exact()).values.tolist()
+        [2.5, 3.5]
+    """
 
     def plan(self, key: Key[Array, ""] | None, num_players: int, budget: int) -> Plan:
         if budget < 2**num_players:
@@ -33,7 +39,13 @@ class Exact(Estimator):
 
 
 def shapley_values(game: Game) -> Float[Array, "n *out"]:
-    """Exact Shapley values by asking for all 2**n coalitions; memory sets the limit, near n = 24."""
+    """Exact Shapley values by asking for all 2**n coalitions; memory sets the limit, near n = 24.
+
+    Example:
+        >>> import jaxshap
+        >>> jaxshap.shapley_values(jaxshap.table([0.0, 1.0, 2.0, 6.0])).tolist()
+        [2.5, 3.5]
+    """
     plan = Exact().plan(None, game.num_players, 2**game.num_players)
     return _solve(plan, evaluate(game, plan.coalitions), game.empty, game.full).values
 

@@ -61,6 +61,12 @@ class Kernel(PairedRegression):
 
     Biased by O(1/budget), exact for games with interactions of at most two players. A size that fits is enumerated.
     Lundberg & Lee (2017), Covert & Lee (2021).
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # players 0 and 1 add 2 together
+        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.Kernel(), budget=8).values).round(3))
+        [2. 3. 3.]
     """
 
     def rates(self, num_players: int) -> Float[np.ndarray, "half"]:
@@ -73,6 +79,12 @@ class Leverage(PairedRegression):
 
     Biased by O(1/budget), exact for games with interactions of at most two players. Musco & Witter (2025), with shares
     of the sizes fixed rather than random.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # players 0 and 1 add 2 together
+        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.Leverage(), budget=8).values).round(3))
+        [2. 3. 3.]
     """
 
     def rates(self, num_players: int) -> Float[np.ndarray, "half"]:

@@ -20,6 +20,13 @@ class OddLinear(Estimator):
     orthogonal array of strength 4, which the design comes close to, and always for at most two. Otherwise biased, and
     more budget does not undo that: beyond some 30 evaluations a player the standard errors no longer cover it.
     Cheap for thousands of players, linear in the worths, and less accurate than OddGP. Values sum to v(N) − v(∅).
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> alone = jnp.arange(4.0)  # and players 0 and 1 add 2 together
+        >>> game = jaxshap.make_game(lambda s: jnp.where(s, alone, 0).sum() + jnp.where(s[0] & s[1], 2.0, 0.0), 4)
+        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.OddLinear(), budget=16).values).round(3))
+        [1. 2. 2. 3.]
     """
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:

@@ -19,6 +19,12 @@ class Owen(Estimator):
     `halved` takes levels in [0, 1/2] and each mask with its complement: exact for games with interactions of at most
     two players. One mask gives the gains of all n players for n + 1 evaluations; `samples_per_level` is as many as the
     budget buys, unless given. Values need not sum to v(N) − v(∅). Okhrati & Lipani (2020).
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # players 0 and 1 add 2 together
+        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.Owen(halved=True), budget=40).values).round(3))
+        [2. 3. 3.]
     """
 
     num_levels: int = 2

@@ -15,6 +15,12 @@ class Permutation(Estimator):
 
     Unbiased for every game; walked both ways, exact after one draw when no interaction joins more than two
     players. The values always sum to v(N) − v(∅). Castro et al. (2009), Mitchell et al. (2022).
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # players 0 and 1 add 2 together
+        >>> jaxshap.estimate(0, game, jaxshap.Permutation(), budget=8).values.tolist()
+        [2.0, 3.0, 3.0]
     """
 
     antithetic: bool = True

@@ -19,7 +19,13 @@ from jaxshap.theory import check_step, gradient_bound, spectrum, strong_convexit
 
 @dataclasses.dataclass(frozen=True)
 class ConstantStep:
-    """Steps of one size, below 1/μ, and the plain average of the iterates; by default 1/L, L the largest curvature."""
+    """Steps of one size, below 1/μ, and the plain average of the iterates; by default 1/L, L the largest curvature.
+
+    Example, the sizes of steps 1 and 4:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> jaxshap.ConstantStep(0.25).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
+        [0.25, 0.25]
+    """
 
     size: float | None = None
 
@@ -35,7 +41,13 @@ class ConstantStep:
 
 @dataclasses.dataclass(frozen=True)
 class RootStep:
-    """Steps size/√t, by default the 2D/(B√t) of the theory, and the plain average of the iterates."""
+    """Steps size/√t, by default the 2D/(B√t) of the theory, and the plain average of the iterates.
+
+    Example, the sizes of steps 1 and 4:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> jaxshap.RootStep(1.0).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
+        [1.0, 0.5]
+    """
 
     size: float | None = None
 
@@ -51,7 +63,13 @@ class RootStep:
 
 @dataclasses.dataclass(frozen=True)
 class InverseStep:
-    """Steps 2/(μ(t+1)) and averaging weights in proportion to t."""
+    """Steps 2/(μ(t+1)) and averaging weights in proportion to t.
+
+    Example, the sizes of steps 1 and 5:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> jaxshap.InverseStep().step(jnp.array([1, 5]), num_players=3, over_bound=1.0).tolist()
+        [0.75, 0.25]
+    """
 
     def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
         return 2 / (strong_convexity(num_players) * (count.astype(jnp.float32) + 1))
@@ -70,6 +88,13 @@ class ProjectedSGD(Estimator):
     converged, and gives no standard errors (NaN). `bound` is C ≥ |v(S) − v(∅)| and `radius` D; where not given, C is
     the largest among the worths seen, v(N) included, and D is 2√n C, since no |φ_i| exceeds 2C. `batch` coalitions
     make one step, and `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])
+        >>> found = jaxshap.estimate(0, game, jaxshap.ProjectedSGD(jaxshap.InverseStep()), budget=500)
+        >>> print(np.asarray(found.values).round(1), found.std_error)
+        [1. 2. 3.] [nan nan nan]
     """
 
     schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(default_factory=ConstantStep)

@@ -97,6 +97,12 @@ class Stratified(BySize):
 
     `allocation` says how draws are shared among sizes 1..n−2 after the first two of each: equally, or as
     `neyman_allocation` found best from a pilot.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])  # additive
+        >>> jaxshap.estimate(0, game, jaxshap.Stratified(), budget=20).values.tolist()
+        [1.0, 2.0, 3.0]
     """
 
     allocation: tuple[float, ...] | None = None
@@ -123,6 +129,13 @@ class WithoutReplacement(BySize):
 
     Unbiased for every game, with a variance of at most (1/m) Σ_S p_S (v(S∪i) − v(S))² for m gains a player, which
     `jaxshap.theory.chebyshev` turns into a bound.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # 20 evaluations draw all there is
+        >>> found = jaxshap.estimate(0, game, jaxshap.WithoutReplacement(), budget=20)
+        >>> found.values.tolist(), found.std_error.tolist()
+        ([2.0, 3.0, 3.0], [0.0, 0.0, 0.0])
     """
 
     def sizes(self, num_players: int, count: int) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
@@ -141,6 +154,13 @@ def neyman_allocation(key: Key[Array, ""], game: Game, budget: int) -> tuple[flo
     """Draws in proportion to the spread of the gains at each size, over all players and outputs, from a pilot.
 
     The pilot's evaluations come on top of the estimate's: `Stratified(neyman_allocation(key, game, budget=500))`.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, jaxshap
+        >>> game = jaxshap.make_game(lambda s: jnp.where(s[:3].all(), 1.0, 0.0), 4)  # joining one other gains nothing
+        >>> one, two = jaxshap.neyman_allocation(jax.random.key(0), game, budget=100)
+        >>> two > 100 * one
+        True
     """
     plan = Stratified().plan(key, game.num_players, budget)
     _, variances = Stratified()._moments(plan, evaluate(game, plan.coalitions))

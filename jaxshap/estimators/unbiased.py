@@ -15,6 +15,12 @@ class UnbiasedKernel(Estimator):
 
     Unbiased for every game; values sum to v(N) − v(∅). Its price is more variance than `Kernel`: it is not exact even
     for additive games. Covert & Lee (2021).
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # 8 in all
+        >>> round(float(jaxshap.estimate(0, game, jaxshap.UnbiasedKernel(), budget=20).values.sum()), 3)
+        8.0
     """
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
@@ -40,6 +46,12 @@ class MSR(Estimator):
     differences, so worths are taken from the midpoint of v(∅) and v(N); `paired`, a coalition is always met by its
     complement, which cancels every shift. Sizes are drawn in proportion to 1/√(s(n−s)), the least variance for a game
     of constant square. Wang & Jia (2023), Witter et al. (2025).
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # 8 in all
+        >>> round(float(jaxshap.estimate(0, game, jaxshap.MSR(), budget=20).values.sum()), 3)
+        8.0
     """
 
     paired: bool = True

@@ -16,7 +16,15 @@ MOST_MARKS = 300  # of rows: more would hide what they are drawn on
 def ice(
     curves: IndividualCurves, *, output: int | str | None = None, most: int = 100, ax: "Axes | None" = None
 ) -> "Axes":
-    """Curves of at most so many rows, thin, and over them the mean of all with ± 1.96 standard errors."""
+    """Curves of at most so many rows, thin, and over them the mean of all with ± 1.96 standard errors.
+
+    Example:
+        >>> import jaxshap, matplotlib
+        >>> matplotlib.use("Agg")  # no window
+        >>> curves = jaxshap.ice(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> jaxshap.plots.ice(curves).get_ylabel()
+        'prediction (ICE)'
+    """
     if len(curves.grids) == 2:
         raise ValueError(
             "curves of two features are surfaces, one a row: draw their mean, plots.pdp(curves.average())."
@@ -34,7 +42,15 @@ def ice(
 
 
 def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
-    """The mean prediction with ± 1.96 standard errors and a mark a row; of two features a map with level lines."""
+    """The mean prediction with ± 1.96 standard errors and a mark a row; of two features a map with level lines.
+
+    Example:
+        >>> import jaxshap, matplotlib
+        >>> matplotlib.use("Agg")  # no window
+        >>> effect = jaxshap.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> jaxshap.plots.pdp(effect).get_ylabel()
+        'mean prediction (PDP)'
+    """
     if len(effect.grids) == 1:
         ax = ax or new_axes(7, 4.2)
         _line(ax, effect, output, "mean over rows")
@@ -62,6 +78,13 @@ def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes
     """The accumulated effect, 0 on average, with ± 1.96 standard errors and a mark a row.
 
     Of two features a map of cells, what is left beside the effects of each; cells without rows are hatched.
+
+    Example:
+        >>> import jaxshap, matplotlib
+        >>> matplotlib.use("Agg")  # no window
+        >>> rows = [[0.0, 5.0], [1.0, 7.0], [2.0, 9.0], [3.0, 8.0]]
+        >>> jaxshap.plots.ale(jaxshap.ale(lambda x: 2 * x[:, 0] + x[:, 1], rows, 0, bins=3)).get_ylabel()
+        'accumulated effect (ALE)'
     """
     if len(effect.grids) == 1:
         ax = ax or new_axes(7, 4.2)

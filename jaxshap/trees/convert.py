@@ -19,6 +19,14 @@ def read_trees(model: Any) -> Ensemble:
     """The trees of a fitted scikit-learn, XGBoost, LightGBM or CatBoost model; their sum is its raw margin.
 
     For scikit-learn's trees and forests the margin is the prediction itself, or the probability of each class.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> jaxshap.base_margin(trees).tolist()
+        [1.0]
     """
     reader = _reader(model)
     if reader is None:

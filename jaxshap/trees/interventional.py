@@ -24,14 +24,32 @@ class Background(NamedTuple):
 def interventional(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features outputs"]:
-    """Exact Shapley values of the raw margin in the marginal game; they sum to the margin less its background mean."""
+    """Exact Shapley values of the raw margin in the marginal game; they sum to the margin less its background mean.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> jaxshap.interventional(trees, X[3:], X)[0, :, 0].tolist()
+        [1.5, 1.5]
+    """
     return attribute(ensemble, rows, _kind(ensemble, background, weights), 1)
 
 
 def interventional_interactions(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features features outputs"]:
-    """Shapley interactions of the marginal game: each half off the diagonal, the rest of a feature's value on it."""
+    """Shapley interactions of the marginal game: each half off the diagonal, the rest of a feature's value on it.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> jaxshap.interventional_interactions(trees, X[3:], X)[0, :, :, 0].tolist()
+        [[1.0, 0.5], [0.5, 1.0]]
+    """
     once = attribute(ensemble, rows, _kind(ensemble, background, weights), 2)
     return with_diagonal(once, interventional(ensemble, rows, background, weights))
 

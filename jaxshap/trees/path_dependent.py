@@ -18,18 +18,46 @@ from jaxshap.trees.tables import product_patterns
 
 
 def path_dependent(ensemble: Ensemble, rows: Any) -> Float[Array, "rows features outputs"]:
-    """Exact Shapley values of the raw margin; with `base_margin` they sum to it. Lundberg et al. (2020)."""
+    """Exact Shapley values of the raw margin; with `base_margin` they sum to it. Lundberg et al. (2020).
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> print(np.asarray(jaxshap.path_dependent(trees, X[3:])).round(3).ravel(), jaxshap.base_margin(trees))
+        [1.5 1.5] [1.]
+    """
     return attribute(ensemble, rows, _KIND, 1)
 
 
 def path_dependent_interactions(ensemble: Ensemble, rows: Any) -> Float[Array, "rows features features outputs"]:
-    """Shapley interactions: each half off the diagonal, the rest of a feature's value on it."""
+    """Shapley interactions: each half off the diagonal, the rest of a feature's value on it.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> print(np.asarray(jaxshap.path_dependent_interactions(trees, X[3:])[0, :, :, 0]).round(3))
+        [[1.  0.5]
+         [0.5 1. ]]
+    """
     once = attribute(ensemble, rows, _KIND, 2)
     return with_diagonal(once, path_dependent(ensemble, rows))
 
 
 def base_margin(ensemble: Ensemble) -> Float[Array, "outputs"]:
-    """The margin expected over the training rows: with no feature known."""
+    """The margin expected over the training rows: with no feature known.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> tree = DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0])
+        >>> jaxshap.base_margin(jaxshap.read_trees(tree)).tolist()
+        [1.0]
+    """
     structure = ensemble.structure
     nodes = np.flatnonzero(structure.leaf >= 0)
     tree = structure.tree_of_leaf

@@ -22,6 +22,13 @@ class Diagnosis:
     """All that `Explanation.diagnose` found; prints as a few lines, the verdict first.
 
     `off_manifold` and `diluted` are None without a table of a background, of 20 rows or more, to compare with.
+
+    Example:
+        >>> import jaxshap
+        >>> explained = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], [[2.0, 3.0, 1.0]], [[0.0, 0.0, 0.0]])
+        >>> found = explained.diagnose(budget=100)
+        >>> found.additivity.verdict, found.stability.certain.tolist(), found.off_manifold
+        ('pairwise', [True], None)
     """
 
     additivity: Additivity

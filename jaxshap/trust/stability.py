@@ -77,7 +77,14 @@ def _ranked(sizes: Float[np.ndarray, "cases features"], errors: Float[np.ndarray
 
 
 def run_agreement(runs: Sequence[Float[np.ndarray, "rows features *outputs"]], *, top: int = 3) -> Agreement:
-    """How alike the values of several runs with different keys are, two by two."""
+    """How alike the values of several runs with different keys are, two by two.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> found = jaxshap.run_agreement([np.array([[3.0, -2.0, 1.0]]), np.array([[2.0, -3.0, 1.0]])], top=2)
+        >>> found.signs, found.top, round(found.kendall, 3)
+        (1.0, 1.0, 0.333)
+    """
     if len(runs) < 2:
         raise ValueError(f"run_agreement compares runs, and there are {len(runs)}: pass two or more.")
     flat = [np.moveaxis(np.asarray(run), 1, -1).reshape(-1, run.shape[1]) for run in runs]

@@ -20,6 +20,12 @@ def baseline(
     """v(S) = model(x_S, reference elsewhere) for every row x of X: what sets x apart from the reference.
 
     `players` are for inputs that are not tables; see `jaxshap.patches`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> game = jaxshap.baseline(lambda x: x[:, 0] * x[:, 1], jnp.array([[2.0, 3.0]]), jnp.array([1.0, 1.0]))
+        >>> jaxshap.shapley_values(game)[:, 0].tolist()
+        [2.0, 3.0]
     """
     if players is not None:
         one = jax.tree.map(lambda part: np.asarray(part)[None] if np.isscalar(part) else part[None], reference)

@@ -40,6 +40,13 @@ def conditional(
     `Gaussian()` by default; `Copula()` for margins of any shape; `Nearby()` weighs the rows of the background that are
     near x_S. True to the data, not to the model: a feature that the model ignores gets credit for those it goes with.
     Aas, Jullum & Løland (2021).
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> background = jnp.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], jnp.array([[3.0, 3.0]]), background)  # correlated by 1/3
+        >>> print(np.asarray(jaxshap.shapley_values(game)[:, 0]).round(3))
+        [2.5 0.5]
     """
     how = Gaussian() if how is None else how
     rows, references = checked_table(model, X, background)
@@ -55,6 +62,13 @@ class Gaussian:
 
     `num_samples` draws a coalition, in pairs about the mean, so that linear models are exact. `shrinkage` moves
     correlations towards 0, which a covariance without an inverse needs.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> X, background = jnp.array([[3.0, 3.0]]), jnp.array([[-1.0, -1.0], [1.0, 1.0]])  # one column is the other
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], X, background, how=jaxshap.Gaussian(shrinkage=0.5))
+        >>> print(np.asarray(jaxshap.shapley_values(game)[:, 0]).round(3))
+        [2.25 0.75]
     """
 
     num_samples: int = 128
@@ -69,7 +83,15 @@ class Gaussian:
 
 @dataclasses.dataclass(frozen=True)
 class Copula:
-    """Features have the margins of the background and, as normal scores, its correlations. For continuous features."""
+    """Features have the margins of the background and, as normal scores, its correlations. For continuous features.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> background = jnp.array([[0.0, 0.1], [1.0, 3.0], [2.0, 1.0], [3.0, 9.0]])
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], background[:1], background, how=jaxshap.Copula())
+        >>> game.name, bool(jaxshap.shapley_values(game)[1, 0] < 0)
+        ('conditional (copula)', True)
+    """
 
     num_samples: int = 128
     shrinkage: float = 0.0
@@ -91,6 +113,13 @@ class Copula:
 class Nearby:
     """Rows of the background, weighted by exp(−d²/2h²): d² is the mean over S of squared distances in standard
     deviations, h the `bandwidth`. Needs no distribution, and many rows.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> X, background = jnp.array([[2.0, 2.0]]), jnp.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], X, background, how=jaxshap.Nearby())
+        >>> print(np.asarray(jaxshap.shapley_values(game)[:, 0]).round(3))
+        [0.5 0.5]
     """
 
     bandwidth: float = 0.1

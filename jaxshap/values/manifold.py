@@ -29,6 +29,13 @@ def manifold(
     background; where no mixture is, those with the highest score count. By default the score is minus the distance to
     the nearest `neighbours`-th row of the background, in units in which all directions vary alike.
     Taufiq, Blöbaum & Minorics (2023).
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> X, background = jnp.array([[2.0, 2.0]]), jnp.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+        >>> game = jaxshap.manifold(lambda x: x[:, 0], X, background, score=lambda x: -abs(x[:, 0] - x[:, 1]))
+        >>> jaxshap.shapley_values(game)[:, 0].tolist()
+        [0.5, 0.5]
     """
     rows, references = checked_table(model, X, background)
     weights = jnp.asarray(checked_weights(weights, len(references), rows))

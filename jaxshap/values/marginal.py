@@ -21,5 +21,12 @@ def marginal(
     The mean of the `baseline` games of all background rows, and so are its Shapley values. True to the model,
     not to the data: it asks about combinations that may never occur. Janzing et al. (2020).
     `players` are for inputs that are not tables; see `jaxshap.patches`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> background = jnp.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+        >>> game = jaxshap.marginal(lambda x: x[:, 0], jnp.array([[2.0, 2.0]]), background)
+        >>> jaxshap.shapley_values(game)[:, 0].tolist()
+        [1.0, 0.0]
     """
     return masked_game(model, X, background, weights, "marginal", players)

@@ -20,7 +20,14 @@ LossKind = Literal["squared", "absolute", "cross_entropy"]
 
 
 def reward(game: Game, function: "Reward | OfClass", name: str | None = None) -> Game:
-    """The game v'(S) = function(v(S)), for a function of the outputs of all rows; the result calls it `name`."""
+    """The game v'(S) = function(v(S)), for a function of the outputs of all rows; the result calls it `name`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> game = jaxshap.reward(jaxshap.table([1.0, 2.0, 4.0, 8.0]), jnp.log2, "doublings")
+        >>> print(game.name, np.asarray(jaxshap.shapley_values(game)).round(3))
+        table, doublings [1. 2.]
+    """
     settled: Any = function.for_rows(game.full) if isinstance(function, OfClass) else function
     name = name or getattr(settled, "name", getattr(settled, "__name__", "reward"))
     settled = as_pytree(settled)
@@ -38,7 +45,14 @@ def reward(game: Game, function: "Reward | OfClass", name: str | None = None) ->
 
 
 def averaged(game: Game, weights: Float[Array, "rows"] | None = None) -> Game:
-    """The mean of the game over rows: with `loss`, minus its values are those of SAGE. Covert et al. (2020)."""
+    """The mean of the game over rows: with `loss`, minus its values are those of SAGE. Covert et al. (2020).
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([[0.0, 0.0], [1.0, 3.0], [2.0, 0.0], [3.0, 5.0]])  # of two rows
+        >>> jaxshap.shapley_values(jaxshap.averaged(game)).tolist()
+        [2.5, 1.5]
+    """
     count = game.full.shape[0]
     shares = jnp.full(count, 1 / count, game.full.dtype) if weights is None else jnp.asarray(weights) / np.sum(weights)
     if shares.shape != (count,):
@@ -47,22 +61,50 @@ def averaged(game: Game, weights: Float[Array, "rows"] | None = None) -> Game:
 
 
 def class_probability(classes: Int[Array, "rows"] | int | None = None, *, logits: bool = False) -> "OfClass":
-    """The probability of a class, for a model of probabilities or of logits. None: the class each row is put in."""
+    """The probability of a class, for a model of probabilities or of logits. None: the class each row is put in.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([[[0.2, 0.8]], [[0.6, 0.4]], [[0.4, 0.6]], [[0.8, 0.2]]])  # one row, two classes
+        >>> print(np.asarray(jaxshap.shapley_values(jaxshap.reward(game, jaxshap.class_probability(0)))[:, 0]).round(3))
+        [0.4 0.2]
+    """
     return _Probability(classes, logits)
 
 
 def log_odds(classes: Int[Array, "rows"] | int | None = None, *, logits: bool = False) -> "OfClass":
-    """log p/(1−p) of a class. None: the class each row is put in."""
+    """log p/(1−p) of a class. None: the class each row is put in.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> game = jaxshap.table([[[0.2, 0.8]], [[0.6, 0.4]], [[0.4, 0.6]], [[0.8, 0.2]]])  # one row, two classes
+        >>> print(np.asarray(jaxshap.shapley_values(jaxshap.reward(game, jaxshap.log_odds(0)))[:, 0]).round(2))
+        [1.79 0.98]
+    """
     return _LogOdds(classes, logits)
 
 
 def agreement(classes: Int[Array, "rows"] | int | None = None) -> "OfClass":
-    """1 where the largest output is that of the class, else 0. None: the class each row is put in."""
+    """1 where the largest output is that of the class, else 0. None: the class each row is put in.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([[[0.2, 0.8]], [[0.6, 0.4]], [[0.4, 0.6]], [[0.8, 0.2]]])  # one row, two classes
+        >>> jaxshap.shapley_values(jaxshap.reward(game, jaxshap.agreement(0)))[:, 0].tolist()
+        [1.0, 0.0]
+    """
     return _Agreement(classes)
 
 
 def class_rank(classes: Int[Array, "rows"] | int | None = None) -> "OfClass":
-    """The place of a class among all classes, 1 for the largest output. None: the class each row is put in."""
+    """The place of a class among all classes, 1 for the largest output. None: the class each row is put in.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([[[0.2, 0.8]], [[0.6, 0.4]], [[0.4, 0.6]], [[0.8, 0.2]]])  # one row, two classes
+        >>> jaxshap.shapley_values(jaxshap.reward(game, jaxshap.class_rank(0)))[:, 0].tolist()
+        [-1.0, 0.0]
+    """
     return _Rank(classes)
 
 
@@ -71,6 +113,12 @@ def loss(labels: Float[Array, "rows *out"], kind: LossKind | Callable = "squared
 
     "squared" and "absolute" for numbers, summed over outputs; "cross_entropy" for the number of the right class; or a
     function of (outputs, labels) that returns one number a row.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([[0.0], [1.0], [2.0], [3.0]])  # of one row, whose label is 3
+        >>> jaxshap.shapley_values(jaxshap.reward(game, jaxshap.loss([3.0])))[:, 0].tolist()
+        [-3.0, -6.0]
     """
     if kind not in _LOSSES and not callable(kind):
         raise ValueError(f"kind={kind!r}: pass one of {list(_LOSSES)}, or a function of (outputs, labels).")
