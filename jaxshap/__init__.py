@@ -9,6 +9,12 @@ from jaxshap.causal import fair_predictor as fair_predictor
 from jaxshap.components import component as component
 from jaxshap.decomposition import Decomposition as Decomposition
 from jaxshap.decomposition import decompose as decompose
+from jaxshap.effects.accumulated import ale as ale
+from jaxshap.effects.partial_dependence import ice as ice
+from jaxshap.effects.partial_dependence import pdp as pdp
+from jaxshap.effects.records import AccumulatedEffect as AccumulatedEffect
+from jaxshap.effects.records import IndividualCurves as IndividualCurves
+from jaxshap.effects.records import PartialDependence as PartialDependence
 from jaxshap.estimation import estimate as estimate
 from jaxshap.estimation import estimate_interactions as estimate_interactions
 from jaxshap.estimator import Estimate as Estimate
@@ -62,6 +68,7 @@ from jaxshap.players import patches as patches
 from jaxshap.players import segments as segments
 from jaxshap.players import together as together
 from jaxshap.players import tokens as tokens
+from jaxshap.report import write_report as write_report
 from jaxshap.residual_edges import edge_residuals as edge_residuals
 from jaxshap.residuals import estimate_residual_shares as estimate_residual_shares
 from jaxshap.residuals import estimate_residuals as estimate_residuals

@@ -18,7 +18,17 @@ from jaxshap.estimator import Estimate, Estimator
 from jaxshap.evaluation import BatchSize, EvaluationError, Interrupted, evaluate
 from jaxshap.explanation import Explanation
 from jaxshap.game import Game, Host, as_pytree, grouped
-from jaxshap.inputs import Groups, Inputs, read_background, read_inputs, read_model, read_table, read_weights
+from jaxshap.inputs import (
+    Groups,
+    Inputs,
+    own_columns,
+    read_background,
+    read_inputs,
+    read_model,
+    read_output_names,
+    read_table,
+    read_weights,
+)
 from jaxshap.memory import bucket
 from jaxshap.players import Players
 from jaxshap.source import Source
@@ -85,7 +95,7 @@ def explain(
             "pass background=, the rows that absent features come from: without it only a fitted tree ensemble "
             "can be explained, with no estimator=, groups=, value= or reward=."
         )
-    inputs = read_inputs(X, background, groups, _own_columns(model, X, feature_names))
+    inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)
     task = _Task(predict, inputs, value, reward)
     num_rows = len(jax.tree.leaves(inputs.rows)[0])
@@ -101,12 +111,12 @@ def explain(
                 "the model returned NaN or infinity for masked inputs: explain without separate_draws= "
                 "to see for which rows."
             )
-        output_names = _named(output_names, classes, empty)
+        output_names = read_output_names(output_names, classes, empty.shape[1:])
         size = plan_size(estimator, len(inputs.names), budget)
         source = task.source(task.game)
         return _reported(found, empty, size, task, source, output_names, estimator, name, shared_draws=False)
     game = task.game()
-    output_names = _named(output_names, classes if reward is None else None, game.full)
+    output_names = read_output_names(output_names, classes if reward is None else None, game.full.shape[1:])
     if budget is None:
         budget = default_budget(game.num_players) * (1 if tol is None else 64)
     stages = _stages(budget, game.num_players, tol)
@@ -240,27 +250,11 @@ def _reported(
     )
 
 
-def _named(output_names: Sequence[str] | None, classes: tuple[str, ...] | None, outputs) -> tuple[str, ...] | None:
-    """Names of the outputs, checked: those given, or those of the model's classes."""
-    names = classes if output_names is None else tuple(map(str, output_names))
-    if names is not None and outputs.shape[1:] != (len(names),):
-        raise ValueError(f"there are {len(names)} output_names for outputs of shape {outputs.shape[1:]}.")
-    return names
-
-
-def _own_columns(model: Any, X: Any, feature_names: Sequence[str] | None) -> Sequence[str] | None:
-    """The columns a model was fitted with, in its order, where X has names."""
-    columns = getattr(model, "feature_names_in_", None)
-    if columns is None or (feature_names is None and not hasattr(X, "columns")):
-        return feature_names
-    return list(map(str, columns))
-
-
 def _of_trees(
     model: Any, X: Any, background: Any, feature_names: Sequence[str] | None, output_names: Sequence[str] | None
 ) -> Explanation:
     """Exact values of the raw margin: interventional with a background, path-dependent without."""
-    table = read_table(X, "X", _own_columns(model, X, feature_names))
+    table = read_table(X, "X", own_columns(model, X, feature_names))
     ensemble = read_trees(model)
     rows, source = np.asarray(table.array), None
     if background is None:
@@ -285,7 +279,7 @@ def _of_trees(
         base_values=base,
         data=rows,
         feature_names=table.names,
-        output_names=_named(output_names, None, values[:, 0]),
+        output_names=read_output_names(output_names, None, values.shape[2:]),
         num_evaluations=0,
         value_function=name if ensemble.structure.link == "identity" else f"{name} ({ensemble.structure.link} margin)",
         estimator="trees",

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.game import Game, Host, as_pytree
-from jaxshap.masking import again, bytes_per_point_of, check_finite, check_outputs
+from jaxshap.masking import again, bytes_per_point_of, check_finite, check_outputs, weighted_sum
 from jaxshap.memory import byte_limit
 
 Fill = Callable[
@@ -57,7 +57,7 @@ class Filled:
         @again
         def of_row(row):
             inputs, weights = self.fill(coalition, row)
-            return jnp.tensordot(weights, self.model(inputs), 1)
+            return weighted_sum(weights, self.model(inputs)[None])[0]
 
         return jax.lax.map(of_row, self.rows, batch_size=min(self.rows_at_once, len(self.rows)))
 

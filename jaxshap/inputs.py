@@ -115,6 +115,24 @@ def read_model(model, inputs: Inputs) -> Model:
     return Model(model if _is_traceable(model, on_host, inputs) else Host(on_host), None)
 
 
+def own_columns(model: Any, X: Any, feature_names: Sequence[str] | None) -> Sequence[str] | None:
+    """The columns a model was fitted with, in its order, where X has names."""
+    columns = getattr(model, "feature_names_in_", None)
+    if columns is None or (feature_names is None and not hasattr(X, "columns")):
+        return feature_names
+    return list(map(str, columns))
+
+
+def read_output_names(
+    output_names: Sequence[str] | None, classes: tuple[str, ...] | None, shape: tuple[int, ...]
+) -> tuple[str, ...] | None:
+    """Names of outputs of this shape, checked: those given, or those of the model's classes."""
+    names = classes if output_names is None else tuple(map(str, output_names))
+    if names is not None and shape != (len(names),):
+        raise ValueError(f"there are {len(names)} output_names for outputs of shape {shape}.")
+    return names
+
+
 def read_groups(groups: Groups | None, names: Sequence[str]) -> tuple[list[list[int]], tuple[str, ...]] | None:
     """Column numbers and a name for each player; columns that no group names stay players of their own."""
     if groups is None:

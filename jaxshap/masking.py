@@ -15,6 +15,8 @@ from jaxshap.game import Game, Host, as_pytree
 from jaxshap.memory import bucket, byte_limit, bytes_of_call
 from jaxshap.players import Players
 
+PIECE = 256  # terms of a sum in float32 before it is put aside
+
 
 def masked_game(
     model: Callable, rows: Any, references: Any, weights: Any, name: str, players: Players | None = None
@@ -95,7 +97,19 @@ class Masked:
         shape = _length(rows), len(weights)
         outputs = self.model(jax.tree.map(lambda part: part.reshape(-1, *part.shape[2:]), inputs))
         outputs = outputs.reshape(*shape, *outputs.shape[1:])
-        return jnp.tensordot(weights.astype(outputs.dtype), outputs, (0, 1))
+        return weighted_sum(weights.astype(outputs.dtype), outputs)
+
+
+def weighted_sum(weights: Float[Array, "m"], outputs: Float[Array, "rows m *out"]) -> Float[Array, "rows *out"]:
+    """Σ_k w_k y_k in pieces: one long sum of like numbers in float32 loses three digits at 100,000 of them."""
+    count = len(weights)
+    if count <= PIECE:
+        return jnp.tensordot(weights, outputs, (0, 1))
+    missing = -count % PIECE
+    weights = jnp.pad(weights, (0, missing)).reshape(-1, PIECE)
+    outputs = jnp.pad(outputs, ((0, 0), (0, missing), *((0, 0),) * (outputs.ndim - 2)))
+    outputs = outputs.reshape(len(outputs), -1, PIECE, *outputs.shape[2:])
+    return jnp.einsum("pk,rpk...->rp...", weights, outputs).sum(1)
 
 
 @jax.jit

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float
 from jaxshap.background import spread
 from jaxshap.game import as_pytree
 
+FOLDS = 5
 LEAST_VARIANCE = 0.01  # of a principal component, as a share of a feature's: below it, copies differ by rounding alone
 Score = Callable[[Float[Array, "points features"]], Float[Array, "points"]]
 
@@ -41,14 +42,14 @@ def learn_support(
     if not 0 < inside <= 1:
         raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
     if score is None:
-        if not 1 <= neighbours < len(references):
+        if neighbours < 1 or len(references) < neighbours * FOLDS:
             raise ValueError(
-                f"neighbours={neighbours}: pass a number below the {len(references)} rows of the background."
+                f"neighbours={neighbours}: pass a positive number, at most a fifth of the {len(references)} rows of "
+                "the background."
             )
         axes = _axes(references, weights)
-        known = references @ axes
-        own = -jnp.sort(_distances(known, known), axis=1)[:, neighbours]  # its own distance, 0, is not counted
-        return Support(_Nearest(axes, known, neighbours), jnp.quantile(own, 1 - inside))
+        score = _Nearest(axes, references @ axes, neighbours)
+        return Support(score, jnp.quantile(_scores_of_new_rows(references, weights, neighbours), 1 - inside))
     score = as_pytree(score)
     own = score(references)
     if own.shape != (len(references),):
@@ -67,11 +68,32 @@ class _Nearest:
         return jax.lax.top_k(-_distances(points @ self.axes, self.known), self.neighbours)[0][:, -1]
 
 
+def _scores_of_new_rows(
+    references: Float[Array, "m features"], weights: Float[Array, "m"], neighbours: int
+) -> Float[Array, "m"]:
+    """Each row's score by the others, a fold at a time: rows that units are fitted to look nearer than new ones do."""
+    fold = jnp.arange(len(references)) % FOLDS
+
+    def of_fold(number):
+        kept = jnp.where(fold == number, 0, weights)
+        axes = _axes(references, kept / kept.sum())
+        apart = _distances(references @ axes, references @ axes)
+        return -jnp.sort(jnp.where(fold == number, jnp.inf, apart), axis=1)[:, neighbours - 1]
+
+    scores = jax.lax.map(of_fold, jnp.arange(FOLDS))
+    return scores[fold, jnp.arange(len(references))]
+
+
 def _axes(references: Float[Array, "m features"], weights: Float[Array, "m"]) -> Float[Array, "features features"]:
-    """The map to principal components of unit variance; components with next to none are stretched no further."""
+    """The map to principal components of unit variance; components with next to none are stretched no further.
+
+    Correlations are shrunk as far as few rows leave them uncertain.
+    """
     scale = spread(references, weights)
     centred = (references - weights @ references) / scale
     correlations = jnp.einsum("m,mi,mj->ij", weights, centred, centred, precision="highest")
+    trusted = references.shape[0] / sum(references.shape)
+    correlations = trusted * correlations + (1 - trusted) * jnp.eye(len(scale), dtype=scale.dtype)
     variances, directions = jnp.linalg.eigh(correlations)
     return directions / jnp.sqrt(jnp.maximum(variances, LEAST_VARIANCE)) / scale[:, None]
 

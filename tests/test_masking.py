@@ -154,3 +154,20 @@ def test_ends_and_worths_of_a_half_precision_model_have_one_dtype():
 
     game = jaxshap.marginal(model, ROWS, BACKGROUND)
     assert game.empty.dtype == game.full.dtype == game(jnp.ones(4, bool)).dtype
+
+
+def test_means_over_a_large_background_keep_their_digits_in_float32():
+    """Like numbers lose digits in one long sum, most of all where every coalition member is present."""
+    rng = np.random.default_rng(0)
+    rows, references = rng.normal(size=(3, 2)).astype(np.float32), rng.normal(size=(50_000, 2)).astype(np.float32)
+
+    def model(points):
+        return 5 + points[:, 0] + 2 * points[:, 0] * points[:, 1]
+
+    game = jaxshap.marginal(model, rows, references)
+    coalitions = np.array([[False, True], [True, False], [True, True]])
+    found = jaxshap.evaluate(game, coalitions)
+    for coalition, worths in zip(coalitions, found, strict=True):
+        points = np.where(coalition, rows[:, None], references).astype(np.float64)
+        exact = model(points.reshape(-1, 2)).reshape(3, -1).mean(1)
+        np.testing.assert_allclose(worths, exact, rtol=3e-6)

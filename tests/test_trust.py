@@ -198,7 +198,14 @@ class TestOffManifold:
         assert found.overall > 0.4
         assert found.by_feature.mean(0)[2] < found.by_feature.mean(0)[:2].min()
         assert jaxshap.off_manifold_share(apart[:20], apart, num_orderings=32).overall < 0.1
-        assert abs(found.expected - 0.05) < 0.01
+
+    @pytest.mark.parametrize(("features", "rows"), [(3, 60), (30, 100), (10, 500)])
+    def test_new_rows_of_independent_features_are_outside_no_more_often_than_said(self, features, rows):
+        """Mixtures of such rows are like any of them; 5 % and four standard errors of the mean over 60 rows."""
+        rng = np.random.default_rng(features)
+        data, new = rng.normal(size=(rows, features)), rng.normal(size=(60, features))
+        found = jaxshap.off_manifold_share(new, data, num_orderings=16)
+        assert found.overall < found.expected + 4 * found.by_row.std() / np.sqrt(60)
 
     def test_the_share_is_that_of_all_mixtures(self):
         """Against enumeration with the weights of Shapley gains; four standard errors for 3 + 9 numbers."""
@@ -228,9 +235,14 @@ class TestOffManifold:
         assert jaxshap.off_manifold_share(data[:100], data, groups=[[0, 1], [2]]).overall < 0.1
 
     @pytest.mark.parametrize(
-        ("options", "says"), [({"inside": 0}, "share of the background"), ({"neighbours": 50}, "below the 30 rows"),
-                              ({"num_orderings": 1}, "2 or more"), ({"score": lambda p: p}, "one a row")],
-    )  # fmt: skip
+        ("options", "says"),
+        [
+            ({"inside": 0}, "share of the background"),
+            ({"neighbours": 50}, "a fifth of the 30 rows"),
+            ({"num_orderings": 1}, "2 or more"),
+            ({"score": lambda points: points}, "one a row"),
+        ],
+    )
     def test_bad_options_are_named(self, options, says):
         data = np.random.default_rng(0).normal(size=(30, 2))
         with pytest.raises(ValueError, match=says):

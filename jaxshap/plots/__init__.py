@@ -5,6 +5,9 @@ from jaxshap.plots.attributions import waterfall as waterfall
 from jaxshap.plots.budgets import convergence as convergence
 from jaxshap.plots.comparisons import classes as classes
 from jaxshap.plots.comparisons import compare as compare
+from jaxshap.plots.effects import ale as ale
+from jaxshap.plots.effects import ice as ice
+from jaxshap.plots.effects import pdp as pdp
 from jaxshap.plots.fairness import disparity as disparity
 from jaxshap.plots.images import patches as patches
 from jaxshap.plots.interactions import component_bars as component_bars

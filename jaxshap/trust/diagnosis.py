@@ -71,8 +71,8 @@ class Diagnosis:
         worst = int(shares.argmax())
         advice = " See what value=jaxshap.manifold says." if found.overall > 2 * found.expected else ""
         return (
-            f"Off-manifold: {_percent(found.overall)} of the points asked about lie outside of the data (of the "
-            f"background itself {_percent(found.expected)}), most of all for {self.feature_names[worst]} "
+            f"Off-manifold: {_percent(found.overall)} of the points asked about lie outside of the data (of new data "
+            f"{_percent(found.expected)} would), most of all for {self.feature_names[worst]} "
             f"({_percent(shares[worst])} of its gains).{advice}"
         )
 

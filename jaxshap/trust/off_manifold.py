@@ -20,7 +20,7 @@ class OffManifold(NamedTuple):
     """Shares in [0, 1] with standard errors over orderings.
 
     `by_row`: of the mixtures of a row with the background. `by_feature`: of the gains that make up a feature's value
-    in a row, those with an end outside. `expected` is the share of the background itself that counts as outside.
+    in a row, those with an end outside. `expected` is the share of new rows like the data that count as outside.
     """
 
     by_row: Float[np.ndarray, "rows"]
@@ -38,6 +38,7 @@ def off_manifold_share(
     X,
     background,
     *,
+    data=None,
     score: Score | None = None,
     inside: float = 0.95,
     neighbours: int = 5,
@@ -45,12 +46,13 @@ def off_manifold_share(
     num_orderings: int = 64,
     key: Key[Array, ""] | int = 0,
 ) -> OffManifold:
-    """The share of mixed points (x_S, r elsewhere) that do not look like the background, by row and by feature.
+    """The share of mixed points (x_S, r elsewhere) that do not look like the data, by row and by feature.
 
     Coalitions and background rows are those of random orderings, so that gains count as they do in Shapley values.
-    A point is outside where its `score` is lower than that of the share `inside` of the background; without a score
-    it is minus the distance to the `neighbours`-th nearest row, in units in which all directions vary alike. What such
-    points are worth is the model's guess: `jaxshap.manifold` is the game without them.
+    A point is outside where its `score` is lower than that of the share `inside` of the `data`, which are the
+    background unless that is a summary of them, as from `kmeans`; without a score it is minus the distance to the
+    `neighbours`-th nearest row, in units in which all directions vary alike. What such points are worth is the model's
+    guess: `jaxshap.manifold` is the game without them.
 
     Example: mixtures of two features that go together leave the line on which the data lie.
 
@@ -75,13 +77,16 @@ def off_manifold_share(
         owner = np.empty(rows.shape[1], int)
         for player, columns in enumerate(groups):
             owner[list(columns)] = player
-    support = learn_support(references, weights, score, inside, neighbours)
+    known, shares = references, weights
+    if data is not None:
+        known = jnp.asarray(read_background(data, table), references.dtype)
+        shares = jnp.full(len(known), 1 / len(known), known.dtype)
+    support = learn_support(known, shares, score, inside, neighbours)
     key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
     a_row = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     walk = _Walk(support, references, weights, jnp.asarray(owner), number, max(1, byte_limit() // a_row))
     points, gains = (np.asarray(part) for part in _walked(walk, rows, key, num_orderings))
-    expected = float(1 - support.holds(references).mean())
-    return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), expected)
+    return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), 1 - inside)
 
 
 @jax.tree_util.register_dataclass

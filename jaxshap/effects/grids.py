@@ -1,0 +1,124 @@
+"""Which features, over which rows, and at which points: what effects are asked of, checked at the door."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Float
+
+from jaxshap.background import WeightedRows
+from jaxshap.inputs import column_number, own_columns, read_inputs, read_model
+from jaxshap.masking import checked_table, checked_weights
+
+Feature = str | int
+Target = tuple[int, ...]  # the numbers of one column, or of two
+Grids = Mapping[Any, Any]  # points of a feature, by its name or number
+
+
+class Sample(NamedTuple):
+    """A model, and the rows its effects are averaged over, as wide as the model takes them."""
+
+    predict: Callable
+    rows: Float[np.ndarray, "rows features"]
+    weights: Any  # one a row, summing to 1
+    names: tuple[str, ...]
+    classes: tuple[str, ...] | None
+
+
+def read_sample(model: Any, X: Any, weights: Any, feature_names: Sequence[str] | None) -> Sample:
+    """X may be a DataFrame, an array, or rows with weights."""
+    if isinstance(X, WeightedRows):
+        if weights is not None:
+            raise ValueError("X comes with weights: leave weights= away.")
+        X, weights = X
+    if any(isinstance(part, Tracer) for part in (X, weights)):
+        raise TypeError("X and weights must be known where grids are made: trace the model's parameters alone.")
+    inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
+    predict, classes = read_model(model, inputs)
+    rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
+    return Sample(predict, rows, checked_weights(weights, len(rows), rows), inputs.names, classes)
+
+
+def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
+    """One feature, a pair, or a list of these."""
+    listed = features if isinstance(features, list) else [features]
+    if not listed:
+        raise ValueError("features is empty: name a feature, a pair of them as a tuple, or a list of these.")
+    targets = []
+    for one in listed:
+        members = one if isinstance(one, tuple) else (one,)
+        if not all(isinstance(member, str | int | np.integer) for member in members) or len(members) not in (1, 2):
+            raise ValueError(f"{one!r} is neither a feature nor a pair: pass a name, a number, or a tuple of two.")
+        target = tuple(column_number(member, names, "features=") for member in members)
+        if len(set(target)) < len(target):
+            raise ValueError(f"{one!r} is a pair of one feature with itself: pass the feature alone.")
+        targets.append(target)
+    return targets
+
+
+def read_columns(columns: Sequence[Feature], names: Sequence[str], what: str) -> set[int]:
+    if isinstance(columns, str):
+        raise ValueError(f"{what}={columns!r} is one name: pass a list, [{columns!r}].")
+    return {column_number(column, names, f"{what}=") for column in columns}
+
+
+def given_grids(grids: Grids | None, sample: Sample, what: str = "grids") -> dict[int, Float[np.ndarray, "points"]]:
+    """Points that were passed in, as wide as the rows."""
+    found = {}
+    for feature, points in ({} if grids is None else grids).items():
+        column = column_number(feature, sample.names, f"{what}=")
+        grid = np.atleast_1d(np.asarray(points, sample.rows.dtype))
+        if grid.ndim != 1 or not grid.size or not np.isfinite(grid.astype(np.float64)).all():
+            raise ValueError(f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not {points!r}.")
+        found[column] = grid
+    return found
+
+
+def numbers_of(sample: Sample, column: int) -> Float[np.ndarray, "rows"]:
+    """A column in double precision, all of it numbers."""
+    numbers = sample.rows[:, column].astype(np.float64)
+    if not np.isfinite(numbers).all():
+        name, bad = sample.names[column], int((~np.isfinite(numbers)).sum())
+        raise ValueError(f"the feature {name!r} is NaN or infinite in {bad} row(s): leave them out, or pass grids=.")
+    return numbers
+
+
+def even_grids(
+    sample: Sample, columns: Sequence[int], resolution: int, percentiles: tuple[float, float], levels: set[int]
+) -> dict[int, Float[np.ndarray, "points"]]:
+    """As scikit-learn's: the distinct values where they are categories or few, else even steps between percentiles."""
+    if not columns:
+        return {}
+    ordered = np.sort([numbers_of(sample, column) for column in columns], axis=1)
+    num_distinct = 1 + (np.diff(ordered, axis=1) > 0).sum(1)
+    low, high = (_percentile(ordered, share) for share in percentiles)
+    even = np.linspace(low, high, resolution, axis=1).astype(sample.rows.dtype)
+    grids = {}
+    for number, column in enumerate(columns):
+        if column in levels or num_distinct[number] < resolution:
+            grids[column] = np.unique(ordered[number]).astype(sample.rows.dtype)
+        elif high[number] - low[number] <= 1e-8 * max(1.0, abs(high[number])):
+            raise ValueError(
+                f"the percentiles {percentiles} of {sample.names[column]!r} are both {low[number]:.4g}: pass "
+                "percentiles that are further apart, or its points as grids=."
+            )
+        else:
+            grids[column] = even[number]
+    return grids
+
+
+def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
+    if resolution < 2:
+        raise ValueError(f"grid_resolution={resolution}: a grid needs 2 points or more.")
+    if len(percentiles) != 2 or not 0 <= percentiles[0] < percentiles[1] <= 1:
+        raise ValueError(f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first.")
+
+
+def _percentile(ordered: Float[np.ndarray, "columns rows"], share: float) -> Float[np.ndarray, "columns"]:
+    """Approximately unbiased whatever the distribution (Cunnane 1978), which is scikit-learn's choice."""
+    count = ordered.shape[1]
+    place = count * share + 0.4 + 0.2 * share
+    left = min(max(int(place), 1), max(1, count - 1))
+    part = min(max(place - left, 0), 1)
+    return (1 - part) * ordered[:, left - 1] + part * ordered[:, min(left, count - 1)]

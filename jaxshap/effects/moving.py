@@ -1,0 +1,151 @@
+"""A model where columns of every row are moved: the one loop behind all effects, in JAX or on the host."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from jaxshap.evaluation import BatchSize
+from jaxshap.game import Host, as_pytree
+from jaxshap.masking import again, bytes_per_point_of, check_outputs
+from jaxshap.memory import bucket, byte_limit
+
+ENOUGH_ROWS = 512
+
+
+class Moves(NamedTuple):
+    """Which one or two columns take which values, alike for all rows or one a row; named twice, a column is one."""
+
+    columns: Int[np.ndarray, "*batches moves columns"]
+    values: Float[np.ndarray, "*batches moves rows_or_1 columns"]
+
+
+def batches_of(count: int, num_rows: int, points: int, *, alone: bool = False) -> Int[np.ndarray, "batches moves"]:
+    """Which of `count` moves are asked together, for about as many points; the last is repeated to fill up."""
+    most = bucket(count)  # nearby numbers of moves share one compiled program
+    batches = most if alone else -(-most // max(1, points // num_rows))
+    length = -(-most // batches)
+    return np.minimum(np.arange(batches * length), count - 1).reshape(batches, length)
+
+
+def is_best_alone(model: Callable, num_rows: int) -> bool:
+    """Whether a move is best asked alone: on a CPU, once its rows outweigh a turn of the loop."""
+    return not isinstance(model, Host) and jax.default_backend() == "cpu" and num_rows >= ENOUGH_ROWS
+
+
+def points_at_once(model: Callable, rows: Float[Array | np.ndarray, "rows features"], batch_size: BatchSize) -> int:
+    """How many inputs one call of the model may have."""
+    if batch_size != "auto":
+        if batch_size < 1:
+            raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
+        return batch_size
+    bytes_per_point = 8 * rows[0].nbytes if isinstance(model, Host) else bytes_per_point_of(as_pytree(model), rows)
+    return max(1, byte_limit() // bytes_per_point)
+
+
+def outputs_at(model: Callable, rows, columns, values) -> Float[Array, "moves rows *out"]:
+    """The model at all moved rows, in one call."""
+    if len(columns) == 1:  # a copy and a column: no scatter
+        return model(_moved(rows, columns[0], values[0]))[None]
+    inputs = jax.vmap(_moved, (None, 0, 0))(rows, columns, values)
+    outputs = model(inputs.reshape(-1, rows.shape[1]))
+    return outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
+
+
+def slopes_at(model: Callable, rows, columns, values) -> Float[Array, "moves rows *out"]:
+    """∂f/∂x of the first column at the rows as they are: rows do not mix, so one push along the column serves all."""
+    return jax.vmap(lambda pair: _slope(model, pair[0])(rows))(columns)
+
+
+def twists_at(model: Callable, rows, columns, values) -> Float[Array, "moves rows *out"]:
+    """∂²f/∂x∂y of both columns at the rows as they are."""
+    return jax.vmap(lambda pair: _slope(_slope(model, pair[0]), pair[1])(rows))(columns)
+
+
+def over_batches(
+    model: Callable,
+    rows: Float[Array | np.ndarray, "rows features"],
+    moves: Moves,
+    reduce: Callable[[Float[Array, "moves rows *out"], Any, Any], Any],
+    detail: Any = None,
+    shared: Any = None,
+    *,
+    ask: Callable = outputs_at,
+    points: int,
+) -> Any:
+    """reduce(what is asked of all rows, its own detail, what all share) of each batch of moves, stacked.
+
+    Memory is bounded by `points` inputs of the model and what `reduce` gets and returns; `reduce` is traced.
+    """
+    length = max(1, points // moves.columns.shape[1])
+    if not isinstance(model, Host):
+        asked = as_pytree(model), rows, moves, detail, shared
+        return _traced(*asked, reduce=reduce, ask=ask, length=length)
+    found = []
+    for number in range(len(moves.columns)):
+        columns, values, own = jax.tree.map(lambda part, at=number: part[at], (*moves, detail))
+        values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
+        starts = range(0, len(rows), length)
+        parts = [_on_host(model, rows[at : at + length], columns, values[:, at : at + length]) for at in starts]
+        found.append(_reduced(np.concatenate(parts, axis=1), own, shared, reduce=reduce))
+    return jax.tree.map(lambda *parts: jnp.stack(parts), *found)
+
+
+@functools.partial(jax.jit, static_argnames=("reduce", "ask", "length"))
+def _traced(model, rows, moves, detail, shared, *, reduce, ask, length: int):
+    @again
+    def of_batch(batch):
+        (columns, values), own = batch
+        return reduce(_by_blocks(model, rows, columns, values, ask, length), own, shared)
+
+    return jax.lax.map(of_batch, (moves, detail))
+
+
+@functools.partial(jax.jit, static_argnames="reduce")
+def _reduced(outputs, detail, shared, *, reduce):
+    return reduce(outputs, detail, shared)
+
+
+def _by_blocks(model, rows, columns, values, ask, length: int) -> Float[Array, "moves rows *out"]:
+    """At most `length` rows at a time."""
+    count = len(rows)
+    values = jnp.broadcast_to(values, (len(columns), count, values.shape[-1]))
+    if count <= length:
+        return ask(model, rows, columns, values)
+    blocks = -(-count // length)
+    length = -(-count // blocks)
+    which = jnp.minimum(jnp.arange(blocks * length), count - 1).reshape(blocks, length)
+
+    @again
+    def of_block(block):
+        return ask(model, rows[block], columns, values[:, block])
+
+    found = jnp.moveaxis(jax.lax.map(of_block, which), 0, 1)  # moves, blocks, length, *out
+    return found.reshape(len(columns), blocks * length, *found.shape[3:])[:, :count]
+
+
+def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves rows *out"]:
+    inputs = np.tile(rows, (len(columns), 1, 1))
+    for moved, own, value in zip(inputs, columns, values, strict=True):
+        moved[:, own] = value
+    outputs = model(inputs.reshape(-1, rows.shape[1]))
+    check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
+    return outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
+
+
+def _moved(rows, columns, values) -> Float[Array, "rows features"]:
+    for which in range(len(columns)):
+        rows = jax.lax.dynamic_update_slice_in_dim(rows, values[:, which, None], columns[which], axis=1)
+    return rows
+
+
+def _slope(function: Callable, column) -> Callable:
+    def along(rows):
+        direction = (jnp.arange(rows.shape[1]) == column).astype(rows.dtype)
+        return jax.jvp(function, (rows,), (jnp.broadcast_to(direction, rows.shape),))[1]
+
+    return along

@@ -1,0 +1,170 @@
+"""Pictures of effects: curves of rows under their mean, partial dependence, accumulated local effects."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxshap.effects.records import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
+from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_MARKS = 300  # of rows: more would hide what they are drawn on
+
+
+def ice(
+    curves: IndividualCurves, *, output: int | str | None = None, most: int = 100, ax: "Axes | None" = None
+) -> "Axes":
+    """Curves of at most so many rows, thin, and over them the mean of all with ± 1.96 standard errors."""
+    if len(curves.grids) == 2:
+        raise ValueError(
+            "curves of two features are surfaces, one a row: draw their mean, plots.pdp(curves.average())."
+        )
+    values = _one_output(curves, np.asarray(curves.values), output, axis=2)
+    ax = ax or new_axes(7, 4.2)
+    shown = np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)
+    places = _places(curves)
+    ax.plot(places, values[shown].T, color="0.6", lw=0.6, alpha=0.6, zorder=1)
+    ax.plot([], [], color="0.6", lw=0.8, label=f"{len(shown)} of {len(values)} rows")
+    _line(ax, curves.average(), output, "mean of all rows")
+    ax.set_ylabel(_label(curves, output, "prediction" + (" − at the start" if "centred" in curves.kind else "")))
+    ax.legend(frameon=False, loc="best")
+    return tidy(ax)
+
+
+def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
+    """The mean prediction with ± 1.96 standard errors and a mark a row; of two features a map with level lines."""
+    if len(effect.grids) == 1:
+        ax = ax or new_axes(7, 4.2)
+        _line(ax, effect, output, "mean over rows")
+        ax.legend(frameon=False)
+        ax.set_ylabel(_label(effect, output, "mean prediction"))
+        return tidy(ax)
+    ax = ax or new_axes(6.4, 5)
+    values = _one_output(effect, np.asarray(effect.values), output, axis=2)
+    across, up = _places(effect, 0), _places(effect, 1)
+    mesh = ax.pcolormesh(across, up, values.T, cmap=SEQUENTIAL, shading="nearest")
+    if not any(effect.categorical) and min(values.shape) > 1 and np.isfinite(values).any() and np.nanstd(values) > 0:
+        from matplotlib.patheffects import withStroke as stroke
+
+        lines = ax.contour(across, up, values.T, colors="white", linewidths=0.8)
+        texts = ax.clabel(lines, fontsize=8)
+        for drawn in (lines, *texts):  # white on black is seen on every colour
+            drawn.set_path_effects([stroke(linewidth=2, foreground="black")])
+    if np.isnan(values).any():
+        ax.set_title("blank: no row moved there looks like data", fontsize="medium")
+    _map_axes(ax, effect, mesh, _label(effect, output, "mean prediction"))
+    return ax
+
+
+def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
+    """The accumulated effect, 0 on average, with ± 1.96 standard errors and a mark a row.
+
+    Of two features a map of cells, what is left beside the effects of each; cells without rows are hatched.
+    """
+    if len(effect.grids) == 1:
+        ax = ax or new_axes(7, 4.2)
+        ax.axhline(0, color="0.4", lw=0.8, zorder=1)
+        _line(ax, effect, output, "effect")
+        ax.legend(frameon=False)
+        ax.set_ylabel(_label(effect, output, "accumulated effect"))
+        return tidy(ax)
+    ax = ax or new_axes(6.4, 5)
+    corners = _one_output(effect, np.asarray(effect.values), output, axis=2)
+    cells = (corners[1:, 1:] + corners[:-1, 1:] + corners[1:, :-1] + corners[:-1, :-1]) / 4
+    most = np.abs(cells).max() or 1
+    mesh = ax.pcolormesh(*effect.grids, cells.T, cmap=DIVERGING, vmin=-most, vmax=most)
+    if effect.filled.any():
+        _hatch(ax, effect)
+    _map_axes(ax, effect, mesh, _label(effect, output, "effect beside those of each"))
+    return ax
+
+
+def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int | str | None, label: str) -> None:
+    """One feature: a line with a band, or points with bars for categories, over marks of the rows."""
+    values, errors = (
+        _one_output(effect, np.asarray(part), output, axis=1) for part in (effect.values, effect.std_error)
+    )
+    places, errors, colour = _places(effect), 1.96 * errors, LINES[0]
+    named = f"{label} ± 1.96 standard errors"
+    if effect.categorical[0]:
+        how: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 4, "zorder": 3, "label": named}
+        ax.errorbar(places, values, yerr=errors, **how)
+        counts = (np.asarray(effect.data) == effect.grids[0]).sum(0)
+        ticks = [f"{level:g}\n{count} rows" for level, count in zip(effect.grids[0], counts, strict=True)]
+        ax.set_xticks(places, ticks)
+        ax.set_xlim(-0.5, len(places) - 0.5)
+    else:
+        ax.fill_between(places, values - errors, values + errors, color=colour, alpha=0.25, lw=0, zorder=2)
+        ax.plot(places, values, color=colour, lw=2, zorder=3, label=named)
+        margin = 0.03 * np.ptp(places) or 1
+        ax.set_xlim(places.min() - margin, places.max() + margin)
+        rows = np.sort(np.asarray(effect.data)[:, 0])
+        marks = rows[np.linspace(0, len(rows) - 1, min(MOST_MARKS, len(rows))).astype(int)]
+        how = {"transform": ax.get_xaxis_transform(), "color": "black", "ms": 7, "mew": 0.5, "alpha": 0.5}
+        ax.plot(marks, np.full(len(marks), 0.015), "|", **how)
+    ax.set_xlabel(effect.feature_names[0])
+
+
+def _hatch(ax: "Axes", effect: AccumulatedEffect) -> None:
+    from matplotlib.patches import Rectangle
+
+    across, up = (np.asarray(grid, float).tolist() for grid in effect.grids)
+    for i, j in np.argwhere(effect.filled):
+        width, height = across[i + 1] - across[i], up[j + 1] - up[j]
+        ax.add_patch(Rectangle((across[i], up[j]), width, height, fill=False, hatch="///", lw=0))
+    patch = Rectangle((0, 0), 1, 1, facecolor="white", edgecolor="black", hatch="///", lw=0.5)
+    where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
+    ax.legend([patch], ["no rows: as in the nearest cell that has some"], **where)
+
+
+def _map_axes(ax: "Axes", effect: Effect, mesh, label: str) -> None:
+    """Names of both features, a dot a row, and a bar of colours."""
+    limits = ax.get_xlim(), ax.get_ylim()
+    some = np.linspace(0, len(effect.data) - 1, min(MOST_MARKS, len(effect.data))).astype(int)
+    dots = [_dots(effect, side)[some] for side in (0, 1)]
+    ax.scatter(*dots, s=8, color="white", edgecolors="black", linewidths=0.4, alpha=0.7, zorder=3)
+    for side, axis in enumerate((ax.xaxis, ax.yaxis)):
+        if effect.categorical[side]:
+            axis.set_ticks(_places(effect, side), [f"{level:g}" for level in effect.grids[side]])
+    ax.set_xlim(*limits[0])
+    ax.set_ylim(*limits[1])
+    ax.set_xlabel(effect.feature_names[0])
+    ax.set_ylabel(effect.feature_names[1])
+    ax.figure.colorbar(mesh, ax=ax, label=label)
+
+
+def _dots(effect: Effect, side: int) -> np.ndarray:
+    """Rows of a category are spread out beside it, the same in every picture."""
+    column = np.asarray(effect.data)[:, side]
+    if not effect.categorical[side]:
+        return column
+    grid = np.asarray(effect.grids[side])
+    order = np.argsort(grid)
+    place = order[np.clip(np.searchsorted(grid[order], column), 0, len(grid) - 1)]
+    spread = np.arange(len(column)) * 0.618 % 1 - 0.5
+    return np.where(grid[place] == column, place + 0.6 * spread, np.nan)
+
+
+def _places(effect: Effect, side: int = 0) -> np.ndarray:
+    """Where the points of a grid stand: categories at equal distances."""
+    grid = np.asarray(effect.grids[side])
+    return np.arange(len(grid)) if effect.categorical[side] else grid
+
+
+def _one_output(effect: Effect, values: np.ndarray, output: int | str | None, axis: int) -> np.ndarray:
+    if values.ndim == axis:
+        if output is not None:
+            raise ValueError(f"output={output!r}, and the model has a single one: leave it away.")
+        return values
+    names = effect.output_names or ()
+    if output is None or (isinstance(output, str) and output not in names):
+        raise ValueError(f"there are {values.shape[axis]} outputs {list(names)}: pass the one to draw as output=.")
+    return values[..., names.index(output) if isinstance(output, str) else output]
+
+
+def _label(effect: Effect, output: int | str | None, what: str) -> str:
+    names = effect.output_names
+    name = names[output] if names and isinstance(output, int) else output
+    return what + ("" if name is None else f", {name}") + f" ({effect.kind})"

@@ -1,0 +1,373 @@
+"use strict";
+const report = JSON.parse(document.getElementById("data").textContent);
+const at = (id) => document.getElementById(id);
+const SVG = at("bars").namespaceURI;
+const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#ecd548"];
+const COLUMNS = 12; // of features in the table of rows
+const LAYERS = 8; // of dots, so that no colour covers all others
+const LINES = 100; // of that table, until more are asked for
+const numRows = report.values[0].length;
+const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false, lines: LINES };
+
+// Numbers, text and elements
+
+function number(value, digits = 4) {
+  if (value === null) return "missing";
+  let text = Number(value.toPrecision(digits)).toString();
+  if (text.length > digits + 6) text = value.toExponential(digits - 1);
+  return text.replace("-", "−");
+}
+
+function alike(values, digits = 3) { // all with the decimals that the largest of them needs
+  const most = values.reduce((found, value) => Math.max(found, Math.abs(value ?? 0)), 0);
+  const decimals = most > 0 ? digits - 1 - Math.floor(Math.log10(most)) : 0;
+  if (decimals > 8 || decimals < -6) return (value) => number(value, digits);
+  return (value) => (value === null ? "missing" : value.toFixed(Math.max(0, decimals)).replace(/^-(?=0\.?0*$)/, "").replace("-", "−"));
+}
+
+function signed(value, error, plain) { // as many decimals as the error has, and no error where it is exact
+  const sign = value > 0 ? "+" : "";
+  if (error === 0 || value === null) return sign + plain(value);
+  if (error === null) return `${sign}${number(value, 3)} ± ?`;
+  const rounded = Number(error.toPrecision(1)), decimals = -Math.floor(Math.log10(rounded));
+  if (decimals < 0 || decimals > 7) return `${sign}${number(value, 3)} ± ${number(error, 1)}`;
+  return `${sign}${value.toFixed(decimals)} ± ${rounded.toFixed(decimals)}`.replace("-", "−");
+}
+
+function add(parent, name, attributes = {}, text = null) {
+  const element = parent.namespaceURI === SVG ? document.createElementNS(SVG, name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== null) element.textContent = text;
+  parent.append(element);
+  return element;
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = "14px system-ui, sans-serif";
+const widthOf = (text) => pen.measureText(text).width;
+
+function fitted(text, width) { // the middle goes: names often differ at the end, where their value stands too
+  if (widthOf(text) <= width) return text;
+  const letters = [...text];
+  for (let kept = letters.length - 1; kept > 1; kept -= 1) {
+    const short = letters.slice(0, Math.floor(kept / 2)).join("") + "…" + letters.slice(letters.length - Math.ceil(kept / 2)).join("");
+    if (widthOf(short) <= width) return short;
+  }
+  return "…";
+}
+
+function valueOf(feature, row, digits = 4) {
+  const value = report.data[row][feature], texts = report.texts[feature];
+  return texts?.[value] ?? number(value, digits);
+}
+
+function nameOf(feature, row = null) {
+  const name = report.features[feature];
+  return row === null || report.data === null ? name : `${name} = ${valueOf(feature, row)}`;
+}
+
+const sumOf = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
+const outputOf = (row) => report.base[state.output][row] + sumOf(report.values[state.output][row]);
+
+function largest(sizes) {
+  const all = sizes.map((_, feature) => feature).sort((a, b) => Math.abs(sizes[b]) - Math.abs(sizes[a]));
+  const kept = state.most ? all.slice(0, state.most) : all;
+  if (state.order === "column") kept.sort((a, b) => a - b);
+  if (state.order === "name") kept.sort((a, b) => report.features[a].localeCompare(report.features[b]));
+  return kept;
+}
+
+// A picture with a line for each name: on a wide screen beside what is drawn, on a narrow one above it
+
+function picture(svg, lines, low, high, height, head = 0) {
+  svg.replaceChildren();
+  const width = svg.parentNode.clientWidth, narrow = width < 480;
+  const most = (texts) => Math.max(0, ...texts.map(widthOf));
+  const left = narrow ? 8 : Math.min(0.36 * width, most(lines.map((line) => line.name)) + 12);
+  const right = narrow ? 8 : most(lines.map((line) => line.text)) + 14;
+  const above = narrow ? 20 : 0;
+  const step = height + above + 4, bottom = head + lines.length * step + 6;
+  const x = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
+  svg.setAttribute("height", bottom + 24);
+  for (const tick of ticks(low, high, (width - left - right) / 80)) {
+    add(svg, "line", { x1: x(tick), x2: x(tick), y1: head, y2: bottom, stroke: tick === 0 ? "#8a8a8a" : "#e8e8e8" });
+    add(svg, "text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, number(tick));
+  }
+  lines.forEach((line, place) => {
+    const y = head + place * step + (narrow ? 15 : height / 2 + 5);
+    const room = narrow ? width - widthOf(line.text) - 16 : left - 10;
+    const name = narrow ? { x: 0, y } : { x: left - 8, y, "text-anchor": "end" };
+    add(add(svg, "text", name, fitted(line.name, room)), "title", {}, line.name);
+    add(svg, "text", { x: width, y, "text-anchor": "end" }, line.text);
+  });
+  return { x, top: (place) => head + place * step + above, bottom };
+}
+
+function ticks(low, high, count) {
+  const raw = (high - low || 1) / Math.max(2, Math.min(7, count));
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
+  const found = [];
+  for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9 * step; place += 1) found.push(place * step);
+  return found.map((tick) => Number(tick.toPrecision(12)));
+}
+
+function whisker(svg, x, value, error, middle) {
+  if (!error) return;
+  const [start, end] = [x(value - 1.96 * error), x(value + 1.96 * error)];
+  const d = `M${start} ${middle - 4}v8M${start} ${middle}H${end}M${end} ${middle - 4}v8`;
+  add(svg, "path", { d, stroke: "#000", "stroke-width": 1.3, fill: "none", class: "whisker" });
+}
+
+function bar(svg, start, end, y, height, value) {
+  const fill = value >= 0 ? "var(--positive)" : "var(--negative)";
+  add(svg, "rect", { x: Math.min(start, end), y, width: Math.max(1, Math.abs(end - start)), height, fill });
+}
+
+// The three pictures
+
+function drawBars() {
+  const svg = at("bars"), means = report.means[state.output], errors = report.mean_errors[state.output];
+  const kept = largest(means);
+  const plain = alike(means);
+  const lines = kept.map((i) => ({ name: nameOf(i), text: signed(means[i], errors[i], plain).replace("+", "") }));
+  const high = Math.max(1e-300, ...kept.map((i) => means[i] + 1.96 * (errors[i] ?? 0)));
+  const { x, top } = picture(svg, lines, 0, high, 22);
+  kept.forEach((i, place) => {
+    add(svg, "rect", { x: x(0), y: top(place), width: Math.max(1, x(means[i]) - x(0)), height: 22, fill: "#0072b2" });
+    whisker(svg, (value) => x(Math.max(0, value)), means[i], errors[i], top(place) + 11);
+  });
+  svg.setAttribute("aria-label", `Mean absolute Shapley value: ${lines.map((l) => `${l.name} ${l.text}`).join(", ")}`);
+}
+
+let dots = []; // of the strip, to find the row that was clicked
+
+function drawStrip() {
+  const svg = at("strip"), values = report.values[state.output], kept = largest(report.means[state.output]);
+  const all = kept.flatMap((i) => values.map((row) => row[i] ?? 0));
+  const low = all.reduce((a, b) => Math.min(a, b), 0), high = all.reduce((a, b) => Math.max(a, b), 0);
+  const lines = kept.map((i) => ({ name: nameOf(i), text: "" }));
+  const { x, top } = picture(svg, lines, low, high, 22);
+  dots = [];
+  kept.forEach((i, place) => {
+    const shades = shadesOf(i), paths = Array(LAYERS * RAMP.length).fill(""), seen = new Map();
+    values.forEach((row, r) => {
+      if (row[i] === null) return;
+      const across = x(row[i]), slot = Math.round(across / 4), count = seen.get(slot) ?? 0;
+      seen.set(slot, count + 1);
+      const aside = (count % 2 ? 1 : -1) * Math.ceil(count / 2) * 2.6; // stacked to both sides, as a swarm
+      const y = top(place) + 11 + (Math.abs(aside) > 10 ? (aside % 10) : aside);
+      dots.push({ row: r, x: across, y });
+      paths[(r % LAYERS) * RAMP.length + shades[r]] += `M${across.toFixed(1)} ${y.toFixed(1)}h0`;
+    });
+    paths.forEach((d, part) => d && add(svg, "path",
+      { d, stroke: RAMP[part % RAMP.length], "stroke-width": 5, "stroke-linecap": "round", "stroke-opacity": 0.8 }));
+  });
+  add(svg, "g", { id: "rings" });
+  drawRings();
+  svg.setAttribute("aria-label", "Shapley values of all rows, one line of dots for each feature");
+}
+
+function drawRings() {
+  const rings = at("rings");
+  rings.replaceChildren();
+  for (const dot of dots) {
+    if (dot.row === state.row) add(rings, "circle",
+      { cx: dot.x, cy: dot.y, r: 5, fill: "none", stroke: "#000", "stroke-width": 1.8 });
+  }
+}
+
+function shadesOf(feature) { // by the rank of its values, so that one outlier does not turn all others alike
+  if (report.data === null) return report.values[0].map(() => 0);
+  const column = report.data.map((row) => row[feature]);
+  const sorted = [...new Set(column.filter((value) => value !== null))].sort((a, b) => a - b);
+  const rank = new Map(sorted.map((value, place) => [value, place / Math.max(1, sorted.length - 1)]));
+  return column.map((value) => Math.round((rank.get(value) ?? 0.5) * (RAMP.length - 1)));
+}
+
+function drawWaterfall() {
+  const svg = at("waterfall"), values = report.values[state.output][state.row].map((value) => value ?? 0);
+  const errors = report.errors[state.output][state.row], base = report.base[state.output][state.row];
+  const kept = largest(values), left = values.length - kept.length;
+  const steps = kept.map((i) => ({ name: nameOf(i, state.row), value: values[i], error: errors[i] }));
+  const rest = sumOf(values) - sumOf(steps.map((step) => step.value));
+  if (left) steps.push({ name: `${left} smaller feature${left > 1 ? "s" : ""}`, value: rest, error: 0 });
+  let end = outputOf(state.row);
+  for (const step of steps) [step.end, step.start, end] = [end, end - step.value, end - step.value];
+  const reach = steps.flatMap(({ start, end, error }) => [start, end - 1.96 * (error ?? 0), end + 1.96 * (error ?? 0)]);
+  const low = Math.min(base, ...reach), high = Math.max(base, ...reach), margin = 0.03 * (high - low || 1);
+  const plain = alike(steps.map((step) => step.value));
+  const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) }));
+  const { x, top, bottom } = picture(svg, lines, low - margin, high + margin, 24, 20);
+  const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
+  const apart = Math.abs(ends[0][1] - ends[1][1]) > widthOf(ends[0][0] + ends[1][0]) + 16;
+  ends.forEach(([text, place], which) => { // inwards of the two dashed lines, so that neither leaves the picture
+    const line = { x1: place, x2: place, y1: 2, y2: bottom, stroke: "#595959", "stroke-dasharray": "4 3" };
+    svg.prepend(add(svg, "line", line)); // below the text
+    const starts = place < ends[1 - which][1] || (place === ends[1 - which][1] && which === 0);
+    const anchor = { x: place + (starts ? 5 : -5), y: 13, "text-anchor": starts ? "start" : "end" };
+    if (apart) add(svg, "text", anchor, text);
+  });
+  steps.forEach((step, place) => {
+    bar(svg, x(step.start), x(step.end), top(place), 24, step.value);
+    whisker(svg, x, step.end, step.error, top(place) + 12);
+  });
+  const spoken = lines.map((line) => `${line.name}: ${line.text}`).join(", ");
+  svg.setAttribute("aria-label", `Row ${state.row}, from ${number(base)} to ${number(outputOf(state.row))}: ${spoken}`);
+}
+
+// The row that is shown, in words and numbers
+
+function drawRow() {
+  const { row, output } = state, base = report.base[output][row];
+  const label = report.labels === null ? "" : `; true label ${report.labels[row]}`;
+  const what = report.outputs === null ? "output" : `output “${report.outputs[output]}”`;
+  at("headline").textContent = `Row ${row}: ${what} ${number(outputOf(row))}, base value ${number(base)}${label}`;
+  at("row").value = row;
+  at("previous").disabled = row === 0;
+  at("next").disabled = row === numRows - 1;
+  const table = at("numbers"), columns = ["feature", "its value", "Shapley value", "standard error"];
+  if (report.data === null) columns.splice(1, 1);
+  table.replaceChildren();
+  const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+  for (const column of columns) add(head, "th", { scope: "col" }, column);
+  for (const i of largest(report.values[output][row])) {
+    const line = add(body, "tr");
+    add(line, "td", {}, report.features[i]);
+    if (report.data !== null) add(line, "td", {}, valueOf(i, row, 6));
+    add(line, "td", {}, number(report.values[output][row][i], 6));
+    const error = report.errors[output][row][i];
+    add(line, "td", {}, error === null ? "unknown" : error === 0 ? "exact" : number(error, 2));
+  }
+  drawWaterfall();
+  drawRings();
+  for (const line of at("rows").querySelectorAll("tbody tr")) line.classList.toggle("picked", +line.dataset.row === row);
+}
+
+// The table of rows
+
+function tableColumns() {
+  const means = report.means[state.output];
+  const features = means.map((_, i) => i).sort((a, b) => means[b] - means[a]).slice(0, COLUMNS);
+  const columns = [{ id: "row", name: "row", of: (row) => row }];
+  if (report.labels !== null) columns.push({ id: "label", name: "true label", of: (row) => report.labels[row] });
+  columns.push({ id: "output", name: "output", of: outputOf });
+  const value = (i) => (row) => report.values[state.output][row][i];
+  return [...columns, ...features.map((i) => ({ id: `feature ${i}`, name: report.features[i], of: value(i), tint: true }))];
+}
+
+function compare(a, b) {
+  const [x, y] = [Number(a), Number(b)];
+  return Number.isNaN(x) || Number.isNaN(y) ? String(a).localeCompare(String(b)) : x - y;
+}
+
+function drawRows() {
+  const table = at("rows"), columns = tableColumns(), order = report.values[0].map((_, row) => row);
+  const by = columns.find((column) => column.id === state.column) ?? columns[0];
+  order.sort((a, b) => (state.down ? -1 : 1) * compare(by.of(a), by.of(b)) || a - b);
+  const tinted = columns.filter((column) => column.tint);
+  const top = order.reduce((most, row) => Math.max(most, ...tinted.map((column) => Math.abs(column.of(row)))), 0) || 1;
+  const plain = alike(order.flatMap((row) => tinted.map((column) => column.of(row))), 4), plainOutput = alike(order.map(outputOf), 4);
+  table.replaceChildren();
+  const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+  for (const column of columns) {
+    const sorted = column === by ? (state.down ? "descending" : "ascending") : "none";
+    const mark = column === by ? (state.down ? " ▼" : " ▲") : "";
+    const cell = add(head, "th", { scope: "col", "aria-sort": sorted });
+    add(cell, "button", { "data-column": column.id, title: column.name }, fitted(column.name, 140) + mark);
+  }
+  for (const row of order.slice(0, state.lines)) {
+    const line = add(body, "tr", { "data-row": row, class: row === state.row ? "picked" : "" });
+    for (const column of columns) {
+      const value = column.of(row), cell = add(line, "td");
+      if (column.id === "row") add(cell, "button", { "aria-label": `show row ${row}` }, String(row));
+      else cell.textContent = column.id === "label" ? value : column.tint ? plain(value) : plainOutput(value);
+      if (column.tint && value) {
+        const colour = value > 0 ? "var(--positive)" : "var(--negative)";
+        const share = Math.round(65 * Math.abs(value) / top);
+        cell.style.background = `color-mix(in srgb, ${colour} ${share}%, white)`;
+      }
+    }
+  }
+}
+
+// What the reader does
+
+function showAllRows() {
+  state.lines = Infinity;
+  at("all-rows").hidden = true;
+  drawRows();
+  at("rows").parentNode.focus();
+}
+
+function pick(row) {
+  if (!Number.isInteger(row)) return;
+  state.row = Math.max(0, Math.min(numRows - 1, row));
+  drawRow();
+  remember();
+}
+
+function remember() { // in the address, so that a row can be pointed to
+  const parts = { row: state.row, output: state.output, order: state.order, most: state.most };
+  try { history.replaceState(null, "", "#" + new URLSearchParams(parts)); } catch { /* not inside a notebook's frame */ }
+}
+
+function recall() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const within = (name, end) => /^\d+$/.test(parts.get(name) ?? "") && +parts.get(name) < end;
+  if (within("row", numRows)) state.row = +parts.get("row");
+  if (within("output", report.values.length)) state.output = +parts.get("output");
+  for (const name of ["order", "most"]) {
+    const known = [...at(name).options].map((option) => option.value);
+    if (known.includes(parts.get(name))) state[name] = name === "most" ? +parts.get(name) : parts.get(name);
+  }
+}
+
+function drawAll() {
+  for (const name of ["output", "order", "most"]) at(name).value = state[name];
+  drawBars();
+  drawStrip();
+  drawRows();
+  drawRow();
+}
+
+(report.outputs ?? []).forEach((name, place) => add(at("output"), "option", { value: place }, name));
+at("output-label").hidden = report.values.length < 2;
+at("most").parentNode.hidden = report.features.length <= 10;
+at("all-rows").hidden = numRows <= LINES;
+at("all-rows").textContent = `Show all ${numRows} rows`;
+at("all-rows").addEventListener("click", showAllRows);
+at("legend").hidden = report.data === null;
+at("row").max = numRows - 1;
+at("range").textContent = `of 0 to ${numRows - 1}`;
+for (const name of ["output", "order", "most"]) {
+  at(name).addEventListener("change", (event) => {
+    state[name] = name === "order" ? event.target.value : +event.target.value;
+    drawAll();
+    remember();
+  });
+}
+at("previous").addEventListener("click", () => pick(state.row - 1));
+at("next").addEventListener("click", () => pick(state.row + 1));
+at("row").addEventListener("change", (event) => pick(event.target.value === "" ? state.row : Math.round(+event.target.value)));
+at("picker").addEventListener("submit", (event) => event.preventDefault());
+at("rows").addEventListener("click", (event) => {
+  const column = event.target.closest("th button")?.dataset.column, line = event.target.closest("tbody tr");
+  if (line) pick(+line.dataset.row);
+  if (column === undefined) return;
+  state.down = state.column === column ? !state.down : column !== "row" && column !== "label";
+  state.column = column;
+  drawRows();
+  at("rows").querySelector(`[data-column="${column}"]`).focus();
+});
+at("strip").addEventListener("click", (event) => {
+  const box = at("strip").getBoundingClientRect();
+  const far = (dot) => Math.hypot(dot.x - event.clientX + box.left, dot.y - event.clientY + box.top);
+  const nearest = dots.reduce((best, dot) => (best === null || far(dot) < far(best) ? dot : best), null);
+  if (nearest !== null && far(nearest) < 12) pick(nearest.row);
+});
+addEventListener("hashchange", () => { recall(); drawAll(); });
+let width = innerWidth;
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
+recall();
+drawAll();
