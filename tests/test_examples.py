@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 
 
@@ -30,3 +32,11 @@ def test_an_attack_changes_the_explanation_and_not_the_prediction(tmp_path):
     before, after = map(float, re.search(r"([\d.]+) before, ([\d.]+) after", text).groups())
     assert abs(first - second) < 0.05
     assert after < 0.5 * before
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_readme_is_drawn_and_small(tmp_path):
+    subprocess.run([sys.executable, str(EXAMPLES / "readme_picture.py"), "drawn.png"], cwd=tmp_path, check=True)
+    for picture in (tmp_path / "drawn.png", EXAMPLES / "readme.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert picture.stat().st_size <= 150_000

@@ -1,5 +1,6 @@
 """Values with their error bars: of a row, over rows, and from the base value to the prediction."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,19 +9,24 @@ from jaxtyping import Float
 from jaxshap.explanation import Explanation
 from jaxshap.plots.selection import drawn_values, footnote, labels, one_output, one_row, what_is_drawn
 from jaxshap.plots.style import (
+    LINES,
     NEGATIVE,
     POSITIVE,
     SURE,
     draw_errors,
     error_words,
     largest,
+    name_rows,
     new_axes,
     number_text,
     tidy,
+    wrapped,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+LETTER = 0.017  # of the width of axes, for one of a number on the right
 
 
 def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
@@ -39,12 +45,13 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     order = largest(np.abs(values), most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
     heights = np.arange(len(order))
-    ax.barh(heights, values[order], color=_colours(values[order]), height=0.7)
+    colours = _colours(values[order]) if len(explanation) == 1 else LINES[0]  # a mean of |values| has no sign
+    ax.barh(heights, values[order], color=colours, height=0.7)
     draw_errors(ax, values[order], heights, errors[order])
     ax.axvline(0, color="black", lw=0.8)
-    ax.set_yticks(heights, labels(explanation, order))
-    ax.set_ylim(len(order) - 0.5, -0.5)
-    ax.set_xlabel(f"{what_is_drawn(explanation)} ({error_words(errors[order])})\n{footnote(explanation, len(order))}")
+    name_rows(ax, labels(explanation, order))
+    what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
+    ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))
     return tidy(ax)
 
 
@@ -70,15 +77,16 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: "Axes | None" = N
     if hidden := len(values) - len(order):
         smaller = np.setdiff1d(np.arange(len(values)), order)
         names = [*names, f"{hidden:,} smaller features"]
-        steps, spread = np.r_[steps, values[smaller].sum()], np.r_[spread, min(spread.sum(), errors[smaller].sum())]
+        steps, spread = np.r_[steps, values[smaller].sum()], np.r_[spread, np.fmin(spread.sum(), errors[smaller].sum())]
     base = float(explanation.base_values[0])
     ends = base + np.cumsum(steps)
     ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
-    _draw_steps(ax, base, steps, ends, spread)
-    rows = np.arange(len(steps) + 2)
-    ax.set_yticks(rows, ["base value", *names, "prediction"])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_xlabel(f"output of the model ({error_words(spread)})\n{footnote(explanation)}")
+    texts = [number_text(step, error, signed=True) for step, error in zip(steps, spread, strict=True)]
+    if hidden and spread[-1] > 0:
+        texts[-1] += " at most"
+    _draw_steps(ax, base, steps, ends, spread, texts)
+    name_rows(ax, ["base value", *names, "prediction"])
+    ax.set_xlabel(wrapped(f"output of the model ({error_words(spread)})", footnote(explanation)))
     return tidy(ax)
 
 
@@ -88,6 +96,7 @@ def _draw_steps(
     steps: Float[np.ndarray, "k"],
     ends: Float[np.ndarray, "k"],
     errors: Float[np.ndarray, "k"],
+    texts: Sequence[str],
 ) -> None:
     """Bars in rows 1 to k between a dot for the base value and one for the prediction, with their numbers."""
     starts, rows = ends - steps, np.arange(1, len(steps) + 1)
@@ -98,13 +107,15 @@ def _draw_steps(
     ax.plot([base, ends[-1]], [0, len(steps) + 1], "D", color="black", ms=5)
     known = np.nan_to_num(errors)
     right = np.maximum(starts, ends + known)
-    texts = [number_text(step, error, signed=True) for step, error in zip(steps, errors, strict=True)]
-    ends_of = zip([base, *right, ends[-1]], [number_text(base), *texts, number_text(ends[-1])], strict=True)
-    for row, (place, text) in enumerate(ends_of):
+    low = min(base, (ends - known).min(), starts.min())
+    places, texts = [base, *right, ends[-1]], [number_text(base), *texts, number_text(ends[-1])]
+    high = max(base, right.max())
+    for row, (place, text) in enumerate(zip(places, texts, strict=True)):
         ax.annotate(text, (place, row), (7, 0), textcoords="offset points", va="center", fontsize=9)
-    low, high = min(base, (ends - known).min(), starts.min()), max(base, right.max())
+        taken = min(0.5, 0.04 + LETTER * len(text))
+        high = max(high, low + (place - low) / (1 - taken))
     room = (high - low) or 1
-    ax.set_xlim(low - 0.04 * room, high + 0.3 * room)  # the numbers stand on the right
+    ax.set_xlim(low - 0.04 * room, low + room)
 
 
 def _colours(values: Float[np.ndarray, "n"]) -> list[str]:

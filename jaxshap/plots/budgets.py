@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.explanation import Explanation
-from jaxshap.plots.selection import one_output
-from jaxshap.plots.style import LINES, MARKERS, SURE, error_words, largest, new_axes, shortened, tidy
+from jaxshap.plots.selection import footnote, one_output
+from jaxshap.plots.style import (
+    LINES,
+    MARKERS,
+    SURE,
+    error_words,
+    largest,
+    legend_beside,
+    new_axes,
+    shortened,
+    tidy,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 0.12  # of the gap between two budgets, over which features stand side by side
+WIDTH = 0.3  # of the gap between two budgets, over which features stand side by side
 
 
 def convergence(
@@ -53,11 +64,11 @@ def convergence(
         place = spent * np.exp(WIDTH * gap * (number - (len(chosen) - 1) / 2) / max(len(chosen) - 1, 1))
         _draw_path(ax, place, values[:, number], SURE * errors[:, number], number, name)
     ax.axhline(0, color="black", lw=0.8)
-    ax.set(xscale="log", xlabel=f"evaluations of the game ({last.value_function}, {last.estimator})")
+    ax.set(xscale="log", xlabel=wrapped(f"evaluations of the game ({footnote(last)})"))
     ax.set_xticks(spent, [f"{count:,.0f}" for count in spent])
     ax.minorticks_off()
     ax.set_ylabel(f"Shapley value\n({error_words(errors)})")
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(ax)
     return tidy(ax)
 
 

@@ -14,9 +14,12 @@ from jaxshap.plots.style import (
     draw_errors,
     error_words,
     largest,
-    legend_above,
+    legend_beside,
+    name_rows,
     new_axes,
+    smaller_not_shown,
     tidy,
+    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -69,15 +72,16 @@ def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None
     if len(explanation) == 1:
         return _draw_groups(explanation, values, errors, names, most, ax)
     order = largest(values.sum(1), most)
-    ax = ax or new_axes(7, 1.6 + 0.34 * len(order))
+    ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, starts = np.arange(len(order)), np.cumsum(values, axis=1) - values
     for number, name in enumerate(names):
         ax.barh(rows, values[order, number], left=starts[order, number], label=name, **_look(number))
     draw_errors(ax, values[order].sum(1), rows, errors[order].sum(1))
     ax.set_xlim(left=0)
-    _name_groups(ax, explanation, order, names)
+    _name_groups(ax, explanation, order)
     words = error_words(errors[order]).replace("errors", "errors at most")
-    ax.set_xlabel(f"{what_is_drawn(explanation)}, summed over outputs\n({words}); {footnote(explanation, len(order))}")
+    what = f"{what_is_drawn(explanation)}, summed over outputs ({words})"
+    ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))
     return tidy(ax)
 
 
@@ -90,24 +94,22 @@ def _draw_groups(
     ax: "Axes | None",
 ) -> "Axes":
     order = largest(np.abs(values).max(1), most)
-    ax = ax or new_axes(7.5, 1.6 + len(order) * max(0.34, 0.14 * len(names)))
+    ax = ax or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height
         ax.barh(heights, values[order, number], height=height, label=name, **_look(number))
         draw_errors(ax, values[order, number], heights, errors[order, number])
     ax.axvline(0, color="black", lw=0.8)
-    _name_groups(ax, explanation, order, names)
-    hidden = len(values) - len(order)
-    rest = f"\n{hidden:,} smaller feature{'s' * (hidden > 1)} not shown" if hidden else ""
-    ax.set_xlabel(f"{what_is_drawn(explanation)} ({error_words(errors[order])}){rest}")
+    _name_groups(ax, explanation, order)
+    what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
+    ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 
 
-def _name_groups(ax: "Axes", explanation: Explanation, order: Int[np.ndarray, "k"], names: Sequence[str]) -> None:
-    ax.set_yticks(np.arange(len(order)), labels(explanation, order))
-    ax.set_ylim(len(order) - 0.5, -0.5)
-    legend_above(ax, names)
+def _name_groups(ax: "Axes", explanation: Explanation, order: Int[np.ndarray, "k"]) -> None:
+    name_rows(ax, labels(explanation, order))
+    legend_beside(ax)
 
 
 def _look(number: int) -> dict[str, Any]:

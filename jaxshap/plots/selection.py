@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.explanation import Explanation
 from jaxshap.players import STAYS
-from jaxshap.plots.style import SURE, shortened
+from jaxshap.plots.style import SURE, shortened, smaller_not_shown
 
 
 def one_output(explanation: Explanation, picture: str) -> None:
@@ -54,14 +54,14 @@ def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str
     data = explanation.data_of_features
     if len(explanation) > 1 or data is None:
         return names
-    return [f"{name} = {data[0, feature]:.4g}" for name, feature in zip(names, features, strict=True)]
+    shown = [f"{data[0, feature]:.4g}".replace("-", "−") for feature in features]
+    return [f"{name} = {what}" for name, what in zip(names, shown, strict=True)]
 
 
 def footnote(explanation: Explanation, shown: int | None = None) -> str:
     """How the values were made, and how many features are not shown."""
-    hidden = 0 if shown is None else len(explanation.feature_names) - shown
-    rest = f"; {hidden:,} smaller feature{'s' * (hidden > 1)} not shown" if hidden else ""
-    return f"{explanation.value_function}, {explanation.estimator}{rest}"
+    rest = "" if shown is None else smaller_not_shown(len(explanation.feature_names) - shown)
+    return "; ".join(filter(None, [f"{explanation.value_function}, {explanation.estimator}", rest]))
 
 
 def checked_owner(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> Int[np.ndarray, "height width"]:

@@ -20,6 +20,8 @@ from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+BOTH_WAYS = "viridis"  # tells negative from positive in greyscale too
+
 
 def beeswarm(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
     """shap's beeswarm of the largest features: every row a point, light where the feature's value is high.
@@ -76,9 +78,11 @@ def heatmap(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = Non
     if len(explanation) < 2:
         raise ValueError("heatmap puts rows in an order and there is one: draw it with bar or waterfall.")
     found, shap = explanation.to_shap(), _shap()
-    ax = ax or new_axes(8, 2.5 + 0.5 * min(most, len(explanation.feature_names)))
+    ax = ax or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
     with _undisturbed():
-        return shap.plots.heatmap(found, max_display=most, cmap=pyplot().get_cmap(SEQUENTIAL), ax=ax, show=False)
+        shap.plots.heatmap(found, max_display=most, cmap=pyplot().get_cmap(BOTH_WAYS), ax=ax, show=False)
+    ax.set_aspect("auto")  # as large as its axes are
+    return ax
 
 
 def shap_bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
@@ -110,7 +114,10 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
     one_output(explanation, "shap_waterfall")
     one_row(explanation, "shap_waterfall")
     found, shap = explanation.to_shap()[0], _shap()
-    ax = pyplot().figure().gca()  # shap draws in the current axes and returns another that only holds ticks
+    figure = pyplot().figure(figsize=(8, 4))
+    longest = max(map(len, explanation.feature_names)) + len("0.1234 = ")
+    figure.subplots_adjust(left=min(0.6, 0.06 + 0.0115 * max(longest, 20)), right=0.86)  # shap fits numbers into bars
+    ax = figure.gca()  # shap returns others, which only hold ticks
     with _undisturbed():
         shap.plots.waterfall(found, max_display=most, show=False)
     return ax

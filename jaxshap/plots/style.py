@@ -1,5 +1,7 @@
 """What all pictures share: colours, axes, numbers and error bars, and how they look."""
 
+import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the co
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")  # to be told apart by dashes too
 HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"
 DIVERGING, SEQUENTIAL = "PuOr", "cividis"
+WIDEST = 56  # characters below an axis
 SURE = 1.96  # standard errors either side hold 95 % of normal errors
 
 
@@ -56,27 +59,54 @@ def draw_errors(
 def error_words(errors: Float[np.ndarray, "..."]) -> str:
     """What the error bars of a picture are; or why there are none."""
     if np.isnan(errors).all():
-        return "no error bars: standard errors are not known"
+        return "no error bars: errors not known"
     if np.isnan(errors).any():
         return f"± {SURE} standard errors, where known"
     return f"± {SURE} standard errors" if errors.any() else "exact"
 
 
 def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> str:
-    """Three digits, and an error of one where it is known and not 0."""
-    sign = "+" if signed else ""
-    large = 1e3 <= abs(value) < 1e7
-    text = f"{value:{sign},.0f}" if large else f"{value:{sign}.3g}"
-    if error > 0:
-        text += f" ± {error:,.0f}" if 10 <= error < 1e7 else f" ± {error:.1g}"
-    return text.replace("-", "−")
+    """Three digits; with an error that is known and not 0, two digits of this and as many places of the value."""
+    sign, known = "+" if signed else "", error > 0
+    size = max(abs(value), error if known else 0)
+    if not known or not 1e-4 <= size < 1e7:
+        text = f"{value:{sign},.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
+        return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
+    digits, of_error = (math.floor(math.log10(number)) for number in (size, error))
+    places = max(0, min(3 - digits, 1 - of_error))  # no more than four digits of the value
+    spread = f"{error:,.{places}f}"
+    spread = spread if spread.strip("0.,") else f"{error:.1g}"
+    return f"{value:{sign},.{places}f} ± {spread}".replace("-", "−")
+
+
+def wrapped(*lines: str) -> str:
+    """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where they can."""
+    found = []
+    for line in lines:
+        first, bracket, rest = line.partition(" (")
+        parts = [line] if len(line) <= WIDEST or not bracket else [first, f"({rest}"]
+        found += [short for part in parts for short in textwrap.wrap(part, WIDEST)]
+    return "\n".join(found)
+
+
+def smaller_not_shown(hidden: int) -> str:
+    return f"{hidden:,} smaller one{'s' * (hidden > 1)} not shown" if hidden else ""
 
 
 def shortened(name: str, most: int = 36) -> str:
-    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
+    """Names may differ at either end: the middle goes."""
+    half = (most - 1) // 2
+    return name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
 
 
-def legend_above(ax: "Axes", names: Sequence[str]) -> None:
-    """Where it hides nothing."""
-    columns = max(1, min(len(names), 60 // (4 + max(map(len, names)))))
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, fontsize=9, handlelength=2.5)
+def name_rows(ax: "Axes", names: Sequence[str]) -> None:
+    """Names at 0, 1, … from the top down."""
+    ax.set_yticks(np.arange(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    if max(map(abs, ax.get_xlim())) >= 1e4:
+        ax.locator_params(axis="x", nbins=4)  # matplotlib leaves too little room for long numbers
+
+
+def legend_beside(ax: "Axes") -> None:
+    """Where it hides neither bars nor a title."""
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, handlelength=2.5)

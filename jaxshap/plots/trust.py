@@ -7,7 +7,21 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.estimator import Estimate
-from jaxshap.plots.style import LINES, SURE, draw_errors, error_words, largest, new_axes, pyplot, shortened, tidy
+from jaxshap.plots.style import (
+    LINES,
+    SURE,
+    draw_errors,
+    error_words,
+    largest,
+    name_rows,
+    new_axes,
+    number_text,
+    pyplot,
+    shortened,
+    smaller_not_shown,
+    tidy,
+    wrapped,
+)
 from jaxshap.trust.additivity import ENOUGH
 from jaxshap.trust.diagnosis import Diagnosis
 
@@ -28,7 +42,7 @@ def residual_shares(
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
-        >>> game = jaxshap.make_game(lambda inside: inside[0] * inside[1] + 1.0 * inside[2], 3)
+        >>> game = jaxshap.make_game(lambda s: jnp.where(s[0] & s[1], 1.0, 0.0) + jnp.where(s[2], 1.0, 0.0), 3)
         >>> ax = jaxshap.plots.residual_shares(jaxshap.residual_shares(game), ["a", "b", "c"])
         >>> [label.get_text() for label in ax.get_yticklabels()], [round(float(p.get_width())) for p in ax.patches]
         (['a', 'b', 'c'], [25, 25, 0])
@@ -46,9 +60,8 @@ def residual_shares(
     order = largest(values, most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
     _draw_shares(ax, values[order], errors[order], [names[player] for player in order])
-    hidden = len(values) - len(order)
-    rest = f"\n{hidden:,} smaller not shown" if hidden else ""
-    ax.set_xlabel(f"share of a player's gains that its value cannot tell, % ({error_words(errors[order])}){rest}")
+    what = f"share of a player's gains that its value cannot tell, % ({error_words(errors[order])})"
+    ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 
 
@@ -61,23 +74,23 @@ def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None"
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(30, 4))
         >>> found = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], X[:5], X).diagnose()
-        >>> [label.get_text() for label in jaxshap.plots.diagnosis(found)[0].get_yticklabels()]
-        ['values alone', 'values and pairs', 'beyond pairs']
+        >>> jaxshap.plots.diagnosis(found)[0].get_title(loc="left")
+        'Verdict: pairwise'
     """
     if axes is None:
-        axes = list(pyplot().subplots(1, 2, figsize=(11, 3.6), layout="constrained", width_ratios=[1, 1.2])[1])
+        axes = list(pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1])
     if len(axes) != 2:
         raise ValueError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
     additive, pairwise = found.additivity.additive, found.additivity.pairwise
     shares = 100 * np.array([additive.overall, pairwise.overall, 1 - pairwise.overall])
     errors = 100 * SURE * np.array([additive.overall_error, pairwise.overall_error, pairwise.overall_error])
-    _draw_shares(left, shares, errors, ["values alone", "values and pairs", "beyond pairs"])
+    parts = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
+    _draw_shares(left, shares, errors, [f"{part}\n{number_text(share, error)} %" for part, share, error in parts])
     left.axvline(100 * ENOUGH, color="black", lw=0.8, ls="--")
     left.set_title(f"Verdict: {found.additivity.verdict}", fontsize=11, loc="left")
-    left.set_xlabel(
-        f"share of how the output varies, % ({error_words(errors)})\ndashed: {100 * ENOUGH:.0f} %, nearly all"
-    )
+    what = f"share of how the output varies, % ({error_words(errors)})"
+    left.set_xlabel(wrapped(what, f"dashed: {100 * ENOUGH:.0f} %, nearly all"))
     _draw_outside(right, found, most)
     return [tidy(left), tidy(right)]
 
@@ -94,12 +107,9 @@ def _draw_outside(ax: "Axes", found: Diagnosis, most: int) -> None:
     _draw_shares(ax, shares[order], errors[order], [found.feature_names[feature] for feature in order])
     expected = 100 * found.off_manifold.expected
     ax.axvline(expected, color="black", lw=0.8, ls="--")
-    hidden = len(shares) - len(order)
-    rest = f"; {hidden:,} smaller not shown" if hidden else ""
-    ax.set_xlabel(
-        f"gains with an end outside of the data, % ({error_words(errors)})\ndashed: {expected:.3g} % of the data "
-        f"count as outside{rest}"
-    )
+    what = f"gains with an end outside of the data, % ({error_words(errors)})"
+    dashed = f"dashed: {expected:.3g} % of the data themselves count as outside"
+    ax.set_xlabel(wrapped(what, dashed, smaller_not_shown(len(shares) - len(order))))
 
 
 def _draw_shares(ax: "Axes", shares: np.ndarray, errors: np.ndarray, names: Sequence[str]) -> None:
@@ -107,7 +117,6 @@ def _draw_shares(ax: "Axes", shares: np.ndarray, errors: np.ndarray, names: Sequ
     ax.barh(heights, shares, color=BLUE, height=0.7)
     draw_errors(ax, shares, heights, errors)
     ax.axvline(0, color="black", lw=0.8)
-    ax.set_yticks(heights, [shortened(name) for name in names])
-    ax.set_ylim(len(shares) - 0.5, -0.5)
+    name_rows(ax, [shortened(name) for name in names])
     known = np.nan_to_num(errors)
     ax.set_xlim(min(0, (shares - known).min() * 1.05), max(100, (shares + known).max() * 1.05))
