@@ -1,5 +1,7 @@
 """Examples run as a user would start them, and show what they say."""
 
+import json
+import os
 import pathlib
 import re
 import subprocess
@@ -8,6 +10,15 @@ import sys
 import pytest
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+RUN_CELLS = """
+import json, sys
+space = {"__name__": "__main__"}
+for number, cell in enumerate(json.load(open(sys.argv[1], encoding="utf-8"))["cells"]):
+    if cell["cell_type"] == "code":
+        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), space)
+"""
+ABSOLUTE_PATH = re.compile(r"(?<![\w.:/<])/(?:home|root|tmp|usr|opt|work|mnt|var|Users|private)/|\b[A-Z]:\\")
 
 
 def printed(name, folder):
@@ -40,3 +51,42 @@ def test_the_picture_of_the_readme_is_drawn_and_small(tmp_path):
     for picture in (tmp_path / "drawn.png", EXAMPLES / "readme.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert picture.stat().st_size <= 150_000
+
+
+def cells_of(path, kind):
+    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == kind]
+
+
+def words_of(output):
+    """What an output says, pictures left out."""
+    data = {kind: part for kind, part in output.get("data", {}).items() if not kind.startswith("image/")}
+    return "".join(["".join(output.get("text", [])), *("".join(part) for part in data.values())])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_from_top_to_bottom(path):
+    settings = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(EXAMPLES.parent)}
+    run = subprocess.run(
+        [sys.executable, "-c", RUN_CELLS, path.name], cwd=EXAMPLES, env=settings, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_begins_with_its_title_and_is_small(path):
+    first = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
+    assert first["cell_type"] == "markdown"
+    assert "".join(first["source"]).startswith("# ")
+    assert path.stat().st_size < 300_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_as_it_ran_with_pictures_and_without_errors_noise_or_paths(path):
+    code = cells_of(path, "code")
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    outputs = [output for cell in code for output in cell["outputs"]]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
+    assert not [words for words in map(words_of, outputs) if ABSOLUTE_PATH.search(words)]
+    assert not [cell["source"] for cell in code if ABSOLUTE_PATH.search("".join(cell["source"]))]
