@@ -206,6 +206,8 @@ def _salvage(
 
 
 def _check_finite(worths: Float[np.ndarray, "m rows *out"], num_rows: int) -> None:
+    if not len(worths):  # a single player has no coalitions but ∅ and N, which the game has checked
+        return
     bad = np.asarray((~np.isfinite(worths[:, :num_rows])).reshape(len(worths), num_rows, -1).any(axis=2))
     if bad.any():
         rows = np.flatnonzero(bad.any(0))

@@ -98,6 +98,8 @@ def two_thirds(
     alone = jnp.where(signs[:num_players].sum(1) < 0, 1, -1).astype(odd.dtype)[:, None] * odd[:num_players]
     alone = (whole + single.astype(odd.dtype).T @ alone) / 2
     rest = least_squares(signs[num_players:], odd[num_players:], live[num_players:])
-    coefficients = (2 * rest.coefficients + alone) / 3
+    exhausted = len(signs) == num_players  # of three players there are no other rows, and then nothing is left to know
+    coefficients = alone if exhausted else (2 * rest.coefficients + alone) / 3
     coefficients = coefficients + (whole - coefficients.sum(0)) / num_players
-    return LeastSquares(coefficients, 2 / 3 * rest.std_error, rest.left_out)
+    std_error = jnp.zeros_like(coefficients) if exhausted else 2 / 3 * rest.std_error
+    return LeastSquares(coefficients, std_error, rest.left_out)

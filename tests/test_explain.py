@@ -184,3 +184,10 @@ def test_a_row_alone_gets_the_values_it_gets_among_others():
         alone = jaxshap.explain(wide, WIDE_ROWS[2:3], WIDE_BACKGROUND, **settings)
         difference = np.abs(alone.values[0] - together.values[2])
         assert (difference <= tolerance * np.asarray(together.std_error[2]) + 1e-5).all()
+
+
+@pytest.mark.parametrize("groups", [None, {"all": ["x0", "x1"]}])
+def test_a_single_player_gets_the_whole(groups):
+    rows = np.array([[5.0, 1.0], [2.0, 0.0]])[:, : 1 if groups is None else 2]
+    ex = jaxshap.explain(lambda points: 2 * points.sum(1), rows, np.zeros((3, rows.shape[1])), groups=groups)
+    np.testing.assert_allclose(ex.values[:, 0], 2 * rows.sum(1))

@@ -152,3 +152,11 @@ def test_leverage_takes_all_sizes_alike_and_kernel_favours_the_ends():
     assert leverage.sum() == kernel.sum() == 800
     assert kernel[0] == 41
     assert kernel[1] > kernel[10] > kernel[19] > 0
+
+
+def test_odd_linear_is_exact_for_three_players():
+    """Single players and their complements are all there is, so nothing is left to fit."""
+    game = jaxshap.table(jnp.asarray([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 9.0]))
+    found = jaxshap.estimate(0, game, jaxshap.OddLinear(), budget=8)
+    np.testing.assert_allclose(found.values, jaxshap.shapley_values(game), atol=1e-5)
+    assert not np.asarray(found.std_error).any()
