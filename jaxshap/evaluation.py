@@ -12,7 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from jaxshap.checkpoint import append, resume
 from jaxshap.coalitions import all_coalitions
