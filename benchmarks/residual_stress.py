@@ -190,7 +190,7 @@ def main() -> None:
         f"{KEYS - 1} degrees of freedom, beyond 4 in 6 of 100 settings by chance.",
         f"Exact norms of 20 players, all {2**20:,} worths of a linear model included: {_time_of_twenty():.2f} s after "
         "compilation (best of 3).",
-        f"Lowest Spearman: {min(line[5] for line in lines[:-1]):.2f} (goal 0.9 in every setting), but for the last line: "
+        f"Lowest Spearman: {min(line[5] for line in lines[:-1]):.2f} (goal 0.9 everywhere), but for the last line: "
         "from 300 noisy coins the trees themselves do not learn dials below 1, so that exact residuals do not follow "
         "either.",
     ]
