@@ -22,7 +22,7 @@ import numpy as np
 
 import jaxshap
 
-NUM_KEPT, NUM_EXPLAINED, NUM_BACKGROUND, NUM_CENTRES = 500, 10, 80, 10  # kept from the attacker
+NUM_KEPT, NUM_EXPLAINED, NUM_BACKGROUND, NUM_CENTRES = 500, 12, 100, 10  # kept from the attacker
 
 
 class People(NamedTuple):
