@@ -1,6 +1,7 @@
 """Where the data lie: a score of points, and how low it may be for a point that still looks like data."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import jax
@@ -42,9 +43,10 @@ def learn_support(
     if not 0 < inside <= 1:
         raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
     if score is None:
-        if neighbours < 1 or len(references) < neighbours * FOLDS:
+        most = len(references) - -(-len(references) // FOLDS)  # are known where a fold is left out
+        if not 1 <= neighbours <= most:
             raise ValueError(
-                f"neighbours={neighbours}: pass a positive number, at most a fifth of the {len(references)} rows of "
+                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the {len(references)} rows of "
                 "the background."
             )
         axes = _axes(references, weights)
@@ -68,6 +70,7 @@ class _Nearest:
         return jax.lax.top_k(-_distances(points @ self.axes, self.known), self.neighbours)[0][:, -1]
 
 
+@functools.partial(jax.jit, static_argnums=2)
 def _scores_of_new_rows(
     references: Float[Array, "m features"], weights: Float[Array, "m"], neighbours: int
 ) -> Float[Array, "m"]:
@@ -84,6 +87,7 @@ def _scores_of_new_rows(
     return scores[fold, jnp.arange(len(references))]
 
 
+@jax.jit
 def _axes(references: Float[Array, "m features"], weights: Float[Array, "m"]) -> Float[Array, "features features"]:
     """The map to principal components of unit variance; components with next to none are stretched no further.
 

@@ -238,7 +238,7 @@ class TestOffManifold:
         ("options", "says"),
         [
             ({"inside": 0}, "share of the background"),
-            ({"neighbours": 50}, "a fifth of the 30 rows"),
+            ({"neighbours": 50}, "from 1 to 24, four fifths of the 30 rows"),
             ({"num_orderings": 1}, "2 or more"),
             ({"score": lambda points: points}, "one a row"),
         ],

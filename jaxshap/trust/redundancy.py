@@ -5,9 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
-from scipy.stats import rankdata
 
 from jaxshap.inputs import read_table, read_weights
 
@@ -46,6 +43,9 @@ def redundant_features(background, *, least: float = 0.8) -> list[list[int]]:
     >>> jaxshap.redundant_features(np.column_stack([x, x[:, 0] ** 3]))
     [[0, 3]]
     """
+    from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, and not needed before
+    from scipy.spatial.distance import squareform
+
     if not 0 < least <= 1:
         raise ValueError(f"least={least}: pass an absolute rank correlation in (0, 1].")
     correlations = np.abs(_rank_correlations(background))
@@ -84,6 +84,8 @@ def diluted(
 
 
 def _rank_correlations(background) -> Float[np.ndarray, "features features"]:
+    from scipy.stats import rankdata
+
     rows = np.asarray(read_table(read_weights(background)[0], "the background").array, np.float64)
     ranks = rankdata(rows, axis=0)
     ranks = ranks - ranks.mean(0)

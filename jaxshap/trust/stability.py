@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.stats import kendalltau, norm
 
 MOST_PAIRS = 2**22
 
@@ -62,6 +61,8 @@ def stability(
 
 def _ranked(sizes: Float[np.ndarray, "cases features"], errors: Float[np.ndarray, "cases features"], top, level):
     """Whether the top is certain, and the chances of order and signs, case by case."""
+    from scipy.stats import norm  # slow to import, and not needed before
+
     number = sizes.shape[1]
     order = np.argsort(-sizes, axis=1, kind="stable")
     sizes, errors = (np.take_along_axis(part, order, axis=1) for part in (sizes, errors))
@@ -85,6 +86,8 @@ def run_agreement(runs: Sequence[Float[np.ndarray, "rows features *outputs"]], *
         >>> found.signs, found.top, round(found.kendall, 3)
         (1.0, 1.0, 0.333)
     """
+    from scipy.stats import kendalltau
+
     if len(runs) < 2:
         raise ValueError(f"run_agreement compares runs, and there are {len(runs)}: pass two or more.")
     flat = [np.moveaxis(np.asarray(run), 1, -1).reshape(-1, run.shape[1]) for run in runs]
@@ -100,4 +103,6 @@ def run_agreement(runs: Sequence[Float[np.ndarray, "rows features *outputs"]], *
 
 def _chance(size: np.ndarray, error: np.ndarray) -> np.ndarray:
     """That a normal error does not turn the sign of a difference of this size; without an error it cannot."""
-    return np.where(error == 0, 1.0, norm.cdf(size / np.where(error == 0, 1, error)))
+    from scipy.special import ndtr
+
+    return np.where(error == 0, 1.0, ndtr(size / np.where(error == 0, 1, error)))
