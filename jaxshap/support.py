@@ -46,8 +46,8 @@ def learn_support(
         most = len(references) - -(-len(references) // FOLDS)  # are known where a fold is left out
         if not 1 <= neighbours <= most:
             raise ValueError(
-                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the {len(references)} rows of "
-                "the background."
+                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the {len(references)} rows "
+                "of the background."
             )
         axes = _axes(references, weights)
         score = _Nearest(axes, references @ axes, neighbours)

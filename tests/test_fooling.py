@@ -12,7 +12,7 @@ import jaxshap
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
-import fooling_shap as fooling
+import fooling_shap as fooling  # noqa: E402
 
 
 @pytest.fixture(scope="module")
