@@ -134,6 +134,27 @@ def lightshap_kernel(lightshap, game: CountedGame, budget: int, seed: int) -> Va
     return _lightshap(lightshap, game, "kernel", "h1", left // (2 * (n - 3)), seed)
 
 
+def captum_kernel(captum, game: CountedGame, budget: int, seed: int) -> Values:
+    """Its first two samples are ∅ and N."""
+    return _captum(captum.KernelShap, game, {"n_samples": budget}, seed)
+
+
+def captum_sampling(captum, game: CountedGame, budget: int, seed: int) -> Values:
+    """A sample is an ordering and asks about n coalitions, N among them."""
+    return _captum(captum.ShapleyValueSampling, game, {"n_samples": (budget - 2) // (game.num_players - 1)}, seed)
+
+
+def _captum(method, game: CountedGame, options: dict, seed: int) -> Values:
+    import torch
+
+    torch.manual_seed(seed)
+    _seed_numpy(seed)
+    row = torch.ones(1, game.num_players)
+    asked = method(lambda points: torch.as_tensor(np.asarray(game(points.numpy() > 0.5), np.float64)))
+    found = asked.attribute(row, baselines=0 * row, perturbations_per_eval=game.num_players, **options)
+    return found.numpy()[0].astype(float)
+
+
 def _lightshap(lightshap, game: CountedGame, method: str, how: str, rounds: int, seed: int) -> Values:
     row, background = np.ones((1, game.num_players)), np.zeros((1, game.num_players))
     options = {"method": method, "how": how, "max_iter": rounds, "tol": 0, "random_state": seed, "verbose": False}
@@ -188,4 +209,6 @@ PEERS = [
     ("shapkit SGDshapley", "shapkit.sgd_shapley", shapkit_sgd),
     ("lightshap kernel", "lightshap", lightshap_kernel),
     ("lightshap permutation", "lightshap", lightshap_permutation),
+    ("captum KernelShap", "captum.attr", captum_kernel),
+    ("captum ShapleyValueSampling", "captum.attr", captum_sampling),
 ]

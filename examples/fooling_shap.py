@@ -78,6 +78,12 @@ def attacked(people: People, seed: int, num_trees: int = 20) -> tuple[Callable, 
 
     As published, the attacker knows the background that the explainer will use: `centres` of the people.
     """
+    detector, right = trained_detector(people, seed, num_trees)
+    return jax.tree_util.Partial(_by_race_or_noise, detector, people.race, people.noise), right
+
+
+def trained_detector(people: People, seed: int, num_trees: int):
+    """A forest that tells people from mixtures, as arrays, and how often it is right about new ones of both."""
     from sklearn.ensemble import RandomForestClassifier
 
     rng = np.random.default_rng(seed)
@@ -92,12 +98,15 @@ def attacked(people: People, seed: int, num_trees: int = 20) -> tuple[Callable, 
     forest = RandomForestClassifier(num_trees, max_leaf_nodes=200, class_weight="balanced", random_state=seed)
     forest.fit(np.concatenate([seen, seen_mixtures]), np.arange(len(seen) + len(seen_mixtures)) < len(seen))
     right = (forest.predict(new).mean() + 1 - forest.predict(new_mixtures).mean()) / 2
-    return jax.tree_util.Partial(_by_race_or_noise, jaxshap.read_trees(forest), people.race, people.noise), float(right)
+    return jaxshap.read_trees(forest), float(right)
 
 
 def _by_race_or_noise(detector, race: int, noise: int, points):
-    looks_real = detector.predict(points)[:, -1] > 0.5
-    return jnp.where(looks_real, points[:, race], points[:, noise])
+    return jnp.where(_looks_real(detector, points) > 0.5, points[:, race], points[:, noise])
+
+
+def _looks_real(detector, points):
+    return detector.predict(points)[:, -1]
 
 
 def centres(people: People) -> jaxshap.WeightedRows:
@@ -158,6 +167,19 @@ def shift(model: Callable, people: People) -> float:
     return jaxshap.attribution_shift(found["marginal"].values, found["manifold"].values)
 
 
+def outside_shares(people: People, seed: int) -> dict[str, NamedTuple]:
+    """How many points of the marginal game look like no person: to nearest neighbours, and to a detector of one's own.
+
+    Where features hardly go together, mixtures are near to people and only something that is trained to tell them apart does.
+    """
+    rows, seen, kept = people.rows[-NUM_KEPT:][:NUM_EXPLAINED], people.rows[:-NUM_KEPT], people.rows[-NUM_KEPT:]
+    score = jax.tree_util.Partial(_looks_real, trained_detector(people, seed + 1_000, num_trees=50)[0])
+    return {
+        "nearest neighbours": jaxshap.off_manifold_share(rows, centres(people), data=seen),
+        "a detector": jaxshap.off_manifold_share(rows, centres(people), data=kept, score=score),
+    }
+
+
 def show(people: People, seed: int) -> None:
     """One attack: who gets the credit in each game, and what gives it away."""
     model, right = attacked(people, seed)
@@ -166,25 +188,27 @@ def show(people: People, seed: int) -> None:
     print(f"{'part of the credit':26}" + "".join(f"{name:>13}" for name in found))
     for feature in people.names:
         print(f"{feature:26}" + "".join(f"{shares(part)[feature]:13.1%}" for part in found.values()))
-    outside = jaxshap.off_manifold_share(found["marginal"].data, centres(people), data=people.rows[:-NUM_KEPT])
-    print(
-        f"\nOff-manifold: {outside.overall:.0%} of the points of the marginal game, {outside.expected:.0%} of people."
-    )
+    print()
+    for name, outside in outside_shares(people, seed).items():
+        print(
+            f"Off-manifold by {name}: {outside.overall:.0%} of the points of the marginal game, {outside.expected:.0%} "
+            "of people."
+        )
 
 
-def separate(read: Callable[[int], People], num_seeds: int) -> bool:
-    """Whether every attacked model moves more credit than every honest one, over many seeds."""
+def credit_moved(read: Callable[[int], People], num_seeds: int) -> dict[str, list[float]]:
+    """For attacked and for honest models, seed by seed: the part of the credit that moves between the two games."""
     moved: dict[str, list[float]] = {}
     for seed in range(num_seeds):
         people = read(seed)
         for name, model in {"attacked": attacked(people, seed)[0], **honest(people, seed)}.items():
             moved.setdefault(name, []).append(shift(model, people))
-    print(f"\nPart of the credit that moves from the marginal to the manifold game, over {num_seeds} seeds:")
-    for name, values in moved.items():
-        print(f"  {name:18}{min(values):6.1%} to {max(values):6.1%}")
-    apart = min(moved["attacked"]) > max(max(values) for name, values in moved.items() if name != "attacked")
-    print("Attacked and honest models do not overlap." if apart else "They overlap: the attack is not told apart.")
-    return apart
+    return moved
+
+
+def are_apart(moved: dict[str, list[float]]) -> bool:
+    """Whether every attacked model moves more credit than every honest one."""
+    return min(moved["attacked"]) > max(max(values) for name, values in moved.items() if name != "attacked")
 
 
 def main() -> int:
@@ -197,7 +221,13 @@ def main() -> int:
         return 2
     read = make_people if options.compas is None else functools.partial(read_compas, options.compas)
     show(read(0), 0)
-    return 0 if separate(read, options.seeds) else 1
+    moved = credit_moved(read, options.seeds)
+    print(f"\nPart of the credit that moves from the marginal to the manifold game, over {options.seeds} seeds:")
+    for name, values in moved.items():
+        print(f"  {name:18}{min(values):6.1%} to {max(values):6.1%}")
+    apart = are_apart(moved)
+    print("Attacked and honest models do not overlap." if apart else "They overlap: the attack is not told apart.")
+    return 0 if apart else 1
 
 
 if __name__ == "__main__":

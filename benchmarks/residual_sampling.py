@@ -1,0 +1,66 @@
+"""Sampled Shapley residuals at equal budgets: by noise stability, and by random edges with estimated entries.
+
+    python benchmarks/residual_sampling.py
+
+Games of 10 players with all worths known: a network on coalitions, votes with a quota, products of two players, and
+independent worths. The error is that of ‖r_i‖² relative to its root mean square over players; z is (estimate − exact) / standard
+error, whose mean should be 0 and whose spread 1.
+"""  # fmt: skip
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import report
+
+import jaxshap
+
+PLAYERS, KEYS, BUDGETS = 10, 400, (550, 3300)
+
+
+def games() -> dict[str, jaxshap.Game]:
+    rng = np.random.default_rng(0)
+    players = np.arange(2**PLAYERS)[:, None] >> np.arange(PLAYERS) & 1
+    weights = rng.integers(1, 9, PLAYERS)
+    tables = {
+        "network": np.tanh(players @ rng.normal(size=(PLAYERS, 4))) @ rng.normal(size=4),
+        "votes": (players @ weights * 2 > weights.sum()).astype(float),
+        "products": players @ rng.normal(size=PLAYERS) + 2 * players[:, 0] * players[:, 1],
+        "independent": rng.normal(size=2**PLAYERS),
+    }
+    return {name: jaxshap.table(jnp.asarray(worths, jnp.float32)) for name, worths in tables.items()}
+
+
+def samplers():
+    yield "noise stability", jaxshap.estimate_residuals
+    for draws in (1, 4, 16):
+        yield (
+            f"edges, {draws} draws an entry",
+            lambda key, game, budget, draws=draws: jaxshap.edge_residuals(key, game, budget, draws_an_entry=draws),
+        )
+
+
+def main() -> None:
+    keys = jax.random.split(jax.random.key(0), KEYS)
+    lines = []
+    for name, game in games().items():
+        exact = np.asarray(jaxshap.residual_norms(game))
+        size = np.sqrt((exact**2).mean())
+        for how, sampler in samplers():
+            for budget in BUDGETS:
+                try:
+                    found = jax.jit(jax.vmap(lambda key, game=game, f=sampler, b=budget: f(key, game, b)))(keys)
+                except ValueError:  # buys fewer than two draws
+                    continue
+                gap = np.asarray(found.values) - exact
+                live = np.asarray(found.std_error) > 0
+                z = gap[live] / np.asarray(found.std_error)[live]
+                error, bias = np.sqrt((gap**2).mean()) / size, np.sqrt((gap.mean(0) ** 2).mean()) / size
+                lines.append([name, how, budget, float(error), float(bias), float(z.mean()), float(z.std())])
+                print(*lines[-1], flush=True)
+    header = ["game", "sampler", "budget", "error", "bias", "mean z", "spread of z"]
+    notes = [f"{KEYS} keys; a bias of error / √{KEYS} is what chance leaves."]
+    report.write_table(__file__, "Sampled Shapley residuals", header, lines, notes)
+
+
+if __name__ == "__main__":
+    main()
