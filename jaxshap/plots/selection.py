@@ -54,8 +54,12 @@ def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str
     data = explanation.data_of_features
     if len(explanation) > 1 or data is None:
         return names
-    shown = [f"{data[0, feature]:.4g}".replace("-", "−") for feature in features]
-    return [f"{name} = {what}" for name, what in zip(names, shown, strict=True)]
+    return [f"{name} = {_in_full(what)}" for name, what in zip(names, data[0, features].tolist(), strict=True)]
+
+
+def _in_full(number: float) -> str:
+    """Four digits, and all of those before the point, as in a postal code or an income."""
+    return (f"{number:.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.4g}").replace("-", "−")
 
 
 def footnote(explanation: Explanation, shown: int | None = None) -> str:

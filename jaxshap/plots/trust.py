@@ -23,7 +23,7 @@ from jaxshap.plots.style import (
     wrapped,
 )
 from jaxshap.trust.additivity import ENOUGH
-from jaxshap.trust.diagnosis import Diagnosis
+from jaxshap.trust.diagnosis import MEANING, Diagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,21 +74,23 @@ def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None"
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(30, 4))
         >>> found = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], X[:5], X).diagnose()
-        >>> jaxshap.plots.diagnosis(found)[0].get_title(loc="left")
-        'Verdict: pairwise'
+        >>> print(jaxshap.plots.diagnosis(found)[0].get_title(loc="left"))
+        Verdict: pairwise
+        the values alone mislead; interactions of two features
+        tell the rest
     """
     if axes is None:
         axes = list(pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1])
     if len(axes) != 2:
         raise ValueError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
-    additive, pairwise = found.additivity.additive, found.additivity.pairwise
+    additive, pairwise, verdict = found.additivity.additive, found.additivity.pairwise, found.additivity.verdict
     shares = 100 * np.array([additive.overall, pairwise.overall, 1 - pairwise.overall])
     errors = 100 * SURE * np.array([additive.overall_error, pairwise.overall_error, pairwise.overall_error])
     parts = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
     _draw_shares(left, shares, errors, [f"{part}\n{number_text(share, error)} %" for part, share, error in parts])
     left.axvline(100 * ENOUGH, color="black", lw=0.8, ls="--")
-    left.set_title(f"Verdict: {found.additivity.verdict}", fontsize=11, loc="left")
+    left.set_title(wrapped(f"Verdict: {verdict}", MEANING[verdict]), fontsize=11, loc="left")
     what = f"share of how the output varies, % ({error_words(errors)})"
     left.set_xlabel(wrapped(what, f"dashed: {100 * ENOUGH:.0f} %, nearly all"))
     _draw_outside(right, found, most)
