@@ -95,7 +95,7 @@ def diagnostics(
             text = lines["Off-manifold"].removeprefix("Off-manifold: ")
             cards.append(("Off-manifold share", f"{outside.overall:.1%}", text, meaning))
         else:
-            text = "It needs a background table of 20 rows or more to compare with."
+            text = "It needs a background table of 20 rows or more to compare with, and no missing values."
             cards.append(("Off-manifold share", "not measured", text, ""))
         for one in diagnosis.diluted or []:
             meaning = "Features that tell the same thing share their credit, and each looks weaker than what it tells."

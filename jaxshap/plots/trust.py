@@ -100,7 +100,8 @@ def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None"
 def _draw_outside(ax: "Axes", found: Diagnosis, most: int) -> None:
     ax.set_title("Outside of the data", fontsize=11, loc="left")
     if found.off_manifold is None:
-        ax.text(0.5, 0.5, "not measured: no background\nof 20 rows or more", ha="center", transform=ax.transAxes)
+        why = "not measured: no background of 20 rows\nor more, or values are missing"
+        ax.text(0.5, 0.5, why, ha="center", transform=ax.transAxes)
         ax.set_axis_off()
         return
     shares = 100 * found.off_manifold.by_feature.mean(0)
