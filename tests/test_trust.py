@@ -336,7 +336,7 @@ class TestStability:
         monkeypatch.setattr("jaxshap.trust.stability.MOST_PAIRS", 100)
         for one, other in zip(whole[2:], stability(values, errors)[2:], strict=True):
             assert one.shape == (7, 3)
-            np.testing.assert_array_equal(one, other)
+            np.testing.assert_allclose(one, other, rtol=1e-12)  # sums of blocks may round otherwise
 
     def test_runs_agree_with_themselves_and_less_with_others(self):
         rng = np.random.default_rng(3)
