@@ -202,13 +202,15 @@ function drawWaterfall() {
   const kept = largest(values), left = values.length - kept.length;
   const steps = kept.map((i) => ({ name: nameOf(i, state.row), value: values[i], error: errors[i] }));
   const rest = sumOf(values) - sumOf(steps.map((step) => step.value));
-  if (left) steps.push({ name: `${left} smaller feature${left > 1 ? "s" : ""}`, value: rest, error: boundOfRest(errors, kept), most: true });
+  const smaller = { name: `${left} smaller feature${left > 1 ? "s" : ""}`, value: rest, error: boundOfRest(errors, kept) };
+  if (left) steps.push(smaller);
   let end = outputOf(state.row);
   for (const step of steps) [step.end, step.start, end] = [end, end - step.value, end - step.value];
   const reach = steps.flatMap(({ start, end, error }) => [start, end - SURE * (error ?? 0), end + SURE * (error ?? 0)]);
   const low = Math.min(base, ...reach), high = Math.max(base, ...reach), margin = 0.03 * (high - low || 1);
   const plain = alike(steps.map((step) => step.value));
-  const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) + (step.most && step.error ? " at most" : "") }));
+  const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) }));
+  if (left && smaller.error) lines.at(-1).text += " at most";
   const { x, top, bottom } = picture(svg, lines, low - margin, high + margin, 24, 20);
   const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
   const apart = Math.abs(ends[0][1] - ends[1][1]) > widthOf(ends[0][0] + ends[1][0]) + 16;

@@ -130,9 +130,10 @@ def _ranking(explanation: Explanation, found: Stability) -> tuple[str, str, str,
         return "Ranking", "certain", text, "Another background, or other training data, still can."
     certain = f"certain in {found.certain.mean():.0%} of cases"
     part = "rows" if len(found.certain) == len(explanation) else f"the first {len(found.certain):,} rows"
+    part += " and outputs" * (found.certain.ndim > 1)
     text = (
         f"The {found.top} largest values are certain at {found.level:.0%} in {int(found.certain.sum()):,} of "
-        f"{found.certain.size:,} cases ({part}{' and outputs' * (found.certain.ndim > 1)}); another random key would find "
+        f"{found.certain.size:,} cases ({part}); another random key would find "
         f"{found.order.mean():.1%} of the order and {found.signs.mean():.1%} of the signs."
     )
     return "Ranking", certain, text, "Where it is not certain, which feature comes first may be sampling error."
