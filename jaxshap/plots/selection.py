@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.explanation import Explanation
 from jaxshap.players import STAYS
-from jaxshap.plots.style import SURE, shortened, smaller_not_shown
+from jaxshap.plots.style import SURE, WIDEST, shortened, smaller_not_shown
 
 
 def one_output(explanation: Explanation, picture: str) -> None:
@@ -65,7 +65,8 @@ def _in_full(number: float) -> str:
 def footnote(explanation: Explanation, shown: int | None = None) -> str:
     """How the values were made, and how many features are not shown."""
     rest = "" if shown is None else smaller_not_shown(len(explanation.feature_names) - shown)
-    return "; ".join(filter(None, [f"{explanation.value_function}, {explanation.estimator}", rest]))
+    parts = list(filter(None, [f"{explanation.value_function}, {explanation.estimator}", rest]))
+    return "; ".join(parts) if sum(map(len, parts)) < WIDEST else "\n".join(parts)
 
 
 def checked_owner(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> Int[np.ndarray, "height width"]:

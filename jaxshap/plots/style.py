@@ -82,7 +82,7 @@ def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> st
 def wrapped(*lines: str) -> str:
     """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where they can."""
     found = []
-    for line in lines:
+    for line in "\n".join(lines).splitlines():
         first, bracket, rest = line.partition(" (")
         parts = [line] if len(line) <= WIDEST or not bracket else [first, f"({rest}"]
         found += [short for part in parts for short in textwrap.wrap(part, WIDEST)]
