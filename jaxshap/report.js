@@ -60,6 +60,17 @@ function fitted(text, width) { // the middle goes: names often differ at the end
   return "…";
 }
 
+function toldApart(names, rooms) { // those that fitting makes alike, without the beginning that they share
+  const short = names.map((name, place) => fitted(name, rooms[place]));
+  return short.map((text, place) => {
+    const [first, ...others] = names.filter((_, other) => short[other] === text);
+    if (!others.length) return text;
+    let shared = 0;
+    while (shared < first.length && others.every((name) => name[shared] === first[shared])) shared += 1;
+    return fitted("…" + names[place].slice(shared), rooms[place]);
+  });
+}
+
 function valueOf(feature, row, digits = 4) {
   const value = report.data[row][feature], size = Math.abs(value), texts = report.texts[feature];
   if (texts?.[value] !== undefined || value === null) return texts?.[value] ?? "missing";
@@ -98,11 +109,12 @@ function picture(svg, lines, low, high, height, head = 0) {
     add(svg, "line", { x1: x(tick), x2: x(tick), y1: head, y2: bottom, stroke: tick === 0 ? "#8a8a8a" : "#e8e8e8" });
     add(svg, "text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, number(tick));
   }
+  const rooms = lines.map((line) => (narrow ? width - widthOf(line.text) - 16 : left - 10));
+  const names = toldApart(lines.map((line) => line.name), rooms);
   lines.forEach((line, place) => {
     const y = head + place * step + (narrow ? 15 : height / 2 + 5);
-    const room = narrow ? width - widthOf(line.text) - 16 : left - 10;
     const name = narrow ? { x: 0, y } : { x: left - 8, y, "text-anchor": "end" };
-    add(add(svg, "text", name, fitted(line.name, room)), "title", {}, line.name);
+    add(add(svg, "text", name, names[place]), "title", {}, line.name);
     add(svg, "text", { x: width, y, "text-anchor": "end" }, line.text);
   });
   return { x, top: (place) => head + place * step + above, bottom };
@@ -284,11 +296,12 @@ function drawRows() {
   const plain = alike(order.flatMap((row) => tinted.map((column) => column.of(row))), 4), plainOutput = alike(order.map(outputOf), 4);
   table.replaceChildren();
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+  const short = toldApart(columns.map((column) => column.name), columns.map(() => 140));
   for (const column of columns) {
     const sorted = column === by ? (state.down ? "descending" : "ascending") : "none";
     const mark = column === by ? (state.down ? " ▼" : " ▲") : "";
     const cell = add(head, "th", { scope: "col", "aria-sort": sorted });
-    add(cell, "button", { "data-column": column.id, title: column.name }, fitted(column.name, 140) + mark);
+    add(cell, "button", { "data-column": column.id, title: column.name }, short.shift() + mark);
   }
   for (const row of order.slice(0, state.lines)) {
     const line = add(body, "tr", { "data-row": row, class: row === state.row ? "picked" : "" });

@@ -426,6 +426,13 @@ def test_one_feature_and_200_with_long_names_are_drawn(draw, features):
     assert max(map(len, labels(ax))) < 50
 
 
+@pytest.mark.parametrize("draw", [plots.bar, plots.beeswarm])
+def test_names_that_differ_in_their_middle_are_told_apart(draw):
+    names = tuple(f"the reading of sensor number {i} that is next to the inlet valve" for i in range(6))
+    found = labels(draw(explanation(30, feature_names=names)))
+    assert sorted(found) == [f"…{i} that is next to the inlet valve" for i in range(6)]
+
+
 @pytest.mark.parametrize("draw", [plots.beeswarm, plots.heatmap, plots.shap_bar])
 def test_long_names_leave_room_for_the_pictures_of_shap(draw):
     names = tuple(f"a name that goes on and on and on and on and on and on, {i}" for i in range(6))

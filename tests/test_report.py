@@ -416,6 +416,8 @@ def test_unusual_explanations_open_without_a_problem(tmp_path, case):
     jaxshap.write_report(ex, path)
     with open_page(path.as_uri(), 390, 800) as page:
         page.run("pick(numRows - 1)")
+        alike = page.run("toldApart(['one sensor of them', 'two sensors of them', 'one other of them'], [80, 200, 80])")
+        assert [name[:2] for name in alike] == ["…s", "tw", "…o"]
         if case == "long":
             assert len(page.run(ROWS)) == 100
             page.click("#all-rows")

@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.explanation import Explanation
 from jaxshap.players import STAYS
-from jaxshap.plots.style import SURE, WIDEST, shortened, smaller_not_shown
+from jaxshap.plots.style import SURE, WIDEST, smaller_not_shown, told_apart
 
 
 def one_output(explanation: Explanation, picture: str) -> None:
@@ -50,7 +50,7 @@ def what_is_drawn(explanation: Explanation) -> str:
 
 def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str]:
     """Names, and of a single row also what each feature was."""
-    names = [shortened(explanation.feature_names[feature]) for feature in features]
+    names = told_apart([explanation.feature_names[feature] for feature in features])
     data = explanation.data_of_features
     if len(explanation) > 1 or data is None:
         return names

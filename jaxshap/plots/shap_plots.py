@@ -16,7 +16,7 @@ from numpy.random import mtrand
 
 from jaxshap.explanation import Explanation
 from jaxshap.plots.selection import checked_owner, grey_images, on_pixels, one_output, one_row, something
-from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot, shortened
+from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,7 +176,7 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
 
 def _short(explanation: Explanation):
     """shap's Explanation, with names that leave room for the picture."""
-    return dataclasses.replace(explanation, feature_names=tuple(map(shortened, explanation.feature_names))).to_shap()
+    return dataclasses.replace(explanation, feature_names=tuple(told_apart(explanation.feature_names))).to_shap()
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """What all pictures share: colours, axes, numbers and error bars, and how they look."""
 
+import itertools
 import math
 import textwrap
 from collections.abc import Sequence
@@ -98,6 +99,18 @@ def shortened(name: str, most: int = 36) -> str:
     half = (most - 1) // 2
     short = name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
     return short.replace("$", r"\$")
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names, shortened; those that this makes alike, without the beginning that they share."""
+    short = list(map(shortened, names))
+    for alike in {text for text in short if short.count(text) > 1}:
+        places = [place for place, text in enumerate(short) if text == alike]
+        letters = zip(*(names[place] for place in places), strict=False)
+        shared = len(list(itertools.takewhile(lambda each: len(set(each)) == 1, letters)))
+        for place in places:
+            short[place] = shortened(f"…{names[place][shared:]}")
+    return short
 
 
 def name_rows(ax: "Axes", names: Sequence[str]) -> None:

@@ -17,9 +17,9 @@ from jaxshap.plots.style import (
     new_axes,
     number_text,
     pyplot,
-    shortened,
     smaller_not_shown,
     tidy,
+    told_apart,
     wrapped,
 )
 from jaxshap.trust.additivity import ENOUGH
@@ -120,6 +120,6 @@ def _draw_shares(ax: "Axes", shares: np.ndarray, errors: np.ndarray, names: Sequ
     ax.barh(heights, shares, color=BLUE, height=0.7)
     draw_errors(ax, shares, heights, errors)
     ax.axvline(0, color="black", lw=0.8)
-    name_rows(ax, [shortened(name) for name in names])
+    name_rows(ax, told_apart(names))
     known = np.nan_to_num(errors)
     ax.set_xlim(min(0, (shares - known).min() * 1.05), max(100, (shares + known).max() * 1.05))
