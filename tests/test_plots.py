@@ -3,6 +3,7 @@
 import dataclasses
 import pickle
 import random
+import re
 import sys
 
 import jax
@@ -349,6 +350,9 @@ def test_texts_hold_the_words_of_their_rows():
     page = plots.text(ex, words)
     assert all(word in page for word in ("bad", "far", "&lt;is&gt;"))
     assert "rooms" in plots.text(ex)
+    for one in (page, plots.text(ex[0])):
+        assert re.search(r"background: rgba\([\d.]+, [\d.]+, [\d.]+, [\d.]+\)", one)
+        assert "float64" not in one  # in place of a colour
 
 
 def test_residual_shares_are_drawn_in_percent_with_their_errors():

@@ -170,12 +170,13 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
         values=explanation.values.copy(), base_values=explanation.base_values.copy(),
         data=np.array([[f"{word} " for word in row] for row in words], object),
     )  # fmt: skip
-    with _undisturbed():
+    with _undisturbed(), np.printoptions(legacy="1.25"):  # or its colours read np.float64(30.0), which no browser knows
         return shap.plots.text(found[0] if len(explanation) == 1 else found, display=False)
 
 
 def _short(explanation: Explanation):
     """shap's Explanation, with names that leave room for the picture."""
+    _shap()  # before to_shap imports it, without a trace
     return dataclasses.replace(explanation, feature_names=tuple(told_apart(explanation.feature_names))).to_shap()
 
 
@@ -198,8 +199,11 @@ def _undisturbed():
 
 
 def _shap():
+    state = random.getstate()
     try:
         import shap
     except ImportError as error:
         raise ImportError('this plot is shap\'s: pip install "jaxshap[plots]".') from error
+    finally:
+        random.setstate(state)  # which the first import draws from
     return shap
