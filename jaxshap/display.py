@@ -40,7 +40,8 @@ def as_html(explanation: "Explanation") -> str:
 def title(explanation: "Explanation") -> str:
     """One line that says what was explained, with which value function and estimator, at what cost."""
     rows, features, *outputs = explanation.values.shape
-    shape = f"{rows} row{'s' * (rows > 1)} × {features} features" + "".join(f" × {k} outputs" for k in outputs)
+    shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
+    shape += "".join(f" × {number} outputs" for number in outputs)
     exact = " (exact)" if not explanation.std_error.any() else ""
     return (
         f"Explanation of {shape}: {explanation.value_function} Shapley values by {explanation.estimator}{exact}, "
@@ -65,7 +66,7 @@ def _summary(explanation: "Explanation"):
 
 def _more(explanation: "Explanation") -> list[str]:
     hidden = len(explanation.feature_names) - MOST_LINES
-    return [f"… and {hidden} smaller features"] if hidden > 0 else []
+    return [f"… and {hidden} smaller feature{'s' * (hidden > 1)}"] if hidden > 0 else []
 
 
 def _number(value: float, error: float) -> str:
@@ -74,5 +75,5 @@ def _number(value: float, error: float) -> str:
 
 def _bar(value: float, largest: float) -> str:
     width = 80 * abs(value) / largest
-    colour = "#d55e00" if value >= 0 else "#0072b2"  # distinct in greyscale and to the colour-blind
+    colour = "#d55e00" if value >= 0 else "#56b4e9"  # as in plots: distinct in greyscale and to the colour-blind
     return f"<span style='display:inline-block;height:.7em;width:{width:.0f}px;background:{colour}'></span>"

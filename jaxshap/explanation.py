@@ -203,7 +203,8 @@ class Explanation:
         outside = spread = None
         if (background := self.source.background) is not None and self.source.num_references >= LEAST_REFERENCES:
             groups = self.source.groups
-            outside = off_manifold_share(self.data, background, groups=groups, key=key)
+            if not any(np.isnan(part).any() for part in jax.tree.leaves((self.data, background))):
+                outside = off_manifold_share(self.data, background, groups=groups, key=key)
             spread = diluted(self.values, background, self.feature_names) if groups is None else []
         ranking = self.stability(top=min(top, number - 1), level=level)
         return Diagnosis(additivity, ranking, outside, spread, self.feature_names, len(worths))

@@ -5,6 +5,7 @@ const SVG = at("bars").namespaceURI;
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#ecd548"];
 const COLUMNS = 12; // of features in the table of rows
 const LAYERS = 8; // of dots, so that no colour covers all others
+const SURE = 1.96; // standard errors either side hold 95 % of normal errors
 const LINES = 100; // of that table, until more are asked for
 const numRows = report.values[0].length;
 const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false, lines: LINES };
@@ -25,13 +26,16 @@ function alike(values, digits = 3) { // all with the decimals that the largest o
   return (value) => (value === null ? "missing" : value.toFixed(Math.max(0, decimals)).replace(/^-(?=0\.?0*$)/, "").replace("-", "−"));
 }
 
-function signed(value, error, plain) { // as many decimals as the error has, and no error where it is exact
+function signed(value, error, plain) { // ± what its whisker shows, in two digits, and nothing where it is exact
   const sign = value > 0 ? "+" : "";
   if (error === 0 || value === null) return sign + plain(value);
   if (error === null) return `${sign}${number(value, 3)} ± ?`;
-  const rounded = Number(error.toPrecision(1)), decimals = -Math.floor(Math.log10(rounded));
-  if (decimals < 0 || decimals > 7) return `${sign}${number(value, 3)} ± ${number(error, 1)}`;
-  return `${sign}${value.toFixed(decimals)} ± ${rounded.toFixed(decimals)}`.replace("-", "−");
+  const spread = SURE * error, size = Math.max(Math.abs(value), spread);
+  if (size < 1e-4 || size >= 1e7) return `${sign}${number(value, 3)} ± ${number(spread, 1)}`;
+  const digits = (part) => Math.floor(Math.log10(part));
+  const decimals = Math.max(0, Math.min(3 - digits(size), 1 - digits(spread))); // no more than four digits of the value
+  const shown = Number(spread.toFixed(decimals)) ? spread.toFixed(decimals) : number(spread, 1);
+  return `${sign}${value.toFixed(decimals).replace(/^-(?=0\.?0*$)/, "")} ± ${shown}`.replace("-", "−");
 }
 
 function add(parent, name, attributes = {}, text = null) {
@@ -56,9 +60,21 @@ function fitted(text, width) { // the middle goes: names often differ at the end
   return "…";
 }
 
+function toldApart(names, rooms) { // those that fitting makes alike, without the beginning that they share
+  const short = names.map((name, place) => fitted(name, rooms[place]));
+  return short.map((text, place) => {
+    const [first, ...others] = names.filter((_, other) => short[other] === text);
+    if (!others.length) return text;
+    let shared = 0;
+    while (shared < first.length && others.every((name) => name[shared] === first[shared])) shared += 1;
+    return fitted("…" + names[place].slice(shared), rooms[place]);
+  });
+}
+
 function valueOf(feature, row, digits = 4) {
-  const value = report.data[row][feature], texts = report.texts[feature];
-  return texts?.[value] ?? number(value, digits);
+  const value = report.data[row][feature], size = Math.abs(value), texts = report.texts[feature];
+  if (texts?.[value] !== undefined || value === null) return texts?.[value] ?? "missing";
+  return size >= 10 ** digits && size < 1e9 ? value.toFixed(0).replace("-", "−") : number(value, digits); // a postal code, say
 }
 
 function nameOf(feature, row = null) {
@@ -93,11 +109,12 @@ function picture(svg, lines, low, high, height, head = 0) {
     add(svg, "line", { x1: x(tick), x2: x(tick), y1: head, y2: bottom, stroke: tick === 0 ? "#8a8a8a" : "#e8e8e8" });
     add(svg, "text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, number(tick));
   }
+  const rooms = lines.map((line) => (narrow ? width - widthOf(line.text) - 16 : left - 10));
+  const names = toldApart(lines.map((line) => line.name), rooms);
   lines.forEach((line, place) => {
     const y = head + place * step + (narrow ? 15 : height / 2 + 5);
-    const room = narrow ? width - widthOf(line.text) - 16 : left - 10;
     const name = narrow ? { x: 0, y } : { x: left - 8, y, "text-anchor": "end" };
-    add(add(svg, "text", name, fitted(line.name, room)), "title", {}, line.name);
+    add(add(svg, "text", name, names[place]), "title", {}, line.name);
     add(svg, "text", { x: width, y, "text-anchor": "end" }, line.text);
   });
   return { x, top: (place) => head + place * step + above, bottom };
@@ -114,7 +131,7 @@ function ticks(low, high, count) {
 
 function whisker(svg, x, value, error, middle) {
   if (!error) return;
-  const [start, end] = [x(value - 1.96 * error), x(value + 1.96 * error)];
+  const [start, end] = [x(value - SURE * error), x(value + SURE * error)];
   const d = `M${start} ${middle - 4}v8M${start} ${middle}H${end}M${end} ${middle - 4}v8`;
   add(svg, "path", { d, stroke: "#000", "stroke-width": 1.3, fill: "none", class: "whisker" });
 }
@@ -131,7 +148,7 @@ function drawBars() {
   const kept = largest(means);
   const plain = alike(means);
   const lines = kept.map((i) => ({ name: nameOf(i), text: signed(means[i], errors[i], plain).replace("+", "") }));
-  const high = Math.max(1e-300, ...kept.map((i) => means[i] + 1.96 * (errors[i] ?? 0)));
+  const high = Math.max(1e-300, ...kept.map((i) => means[i] + SURE * (errors[i] ?? 0)));
   const { x, top } = picture(svg, lines, 0, high, 22);
   kept.forEach((i, place) => {
     add(svg, "rect", { x: x(0), y: top(place), width: Math.max(1, x(means[i]) - x(0)), height: 22, fill: "#0072b2" });
@@ -185,28 +202,37 @@ function shadesOf(feature) { // by the rank of its values, so that one outlier d
   return column.map((value) => Math.round((rank.get(value) ?? 0.5) * (RAMP.length - 1)));
 }
 
+function boundOfRest(errors, kept) { // of a sum: the errors added up, theirs or those of the others, as all together have none
+  const sums = [kept, errors.map((_, i) => i).filter((i) => !kept.includes(i))]
+    .filter((part) => part.every((i) => errors[i] !== null)).map((part) => sumOf(part.map((i) => errors[i])));
+  return sums.length ? Math.min(...sums) : null;
+}
+
 function drawWaterfall() {
   const svg = at("waterfall"), values = report.values[state.output][state.row].map((value) => value ?? 0);
   const errors = report.errors[state.output][state.row], base = report.base[state.output][state.row];
   const kept = largest(values), left = values.length - kept.length;
   const steps = kept.map((i) => ({ name: nameOf(i, state.row), value: values[i], error: errors[i] }));
   const rest = sumOf(values) - sumOf(steps.map((step) => step.value));
-  if (left) steps.push({ name: `${left} smaller feature${left > 1 ? "s" : ""}`, value: rest, error: 0 });
+  const smaller = { name: `${left} smaller feature${left > 1 ? "s" : ""}`, value: rest, error: boundOfRest(errors, kept) };
+  if (left) steps.push(smaller);
   let end = outputOf(state.row);
   for (const step of steps) [step.end, step.start, end] = [end, end - step.value, end - step.value];
-  const reach = steps.flatMap(({ start, end, error }) => [start, end - 1.96 * (error ?? 0), end + 1.96 * (error ?? 0)]);
+  const reach = steps.flatMap(({ start, end, error }) => [start, end - SURE * (error ?? 0), end + SURE * (error ?? 0)]);
   const low = Math.min(base, ...reach), high = Math.max(base, ...reach), margin = 0.03 * (high - low || 1);
   const plain = alike(steps.map((step) => step.value));
   const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) }));
+  if (left && smaller.error) lines.at(-1).text += " at most";
   const { x, top, bottom } = picture(svg, lines, low - margin, high + margin, 24, 20);
   const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
   const apart = Math.abs(ends[0][1] - ends[1][1]) > widthOf(ends[0][0] + ends[1][0]) + 16;
-  ends.forEach(([text, place], which) => { // inwards of the two dashed lines, so that neither leaves the picture
+  ends.forEach(([text, place], which) => { // inwards of the two dashed lines, or outwards where there is no room
     const line = { x1: place, x2: place, y1: 2, y2: bottom, stroke: "#595959", "stroke-dasharray": "4 3" };
     svg.prepend(add(svg, "line", line)); // below the text
-    const starts = place < ends[1 - which][1] || (place === ends[1 - which][1] && which === 0);
+    const starts = apart === (place < ends[1 - which][1] || (place === ends[1 - which][1] && which === 0));
     const anchor = { x: place + (starts ? 5 : -5), y: 13, "text-anchor": starts ? "start" : "end" };
-    if (apart) add(svg, "text", anchor, text);
+    const reach = anchor.x + (starts ? 1 : -1) * widthOf(text);
+    if (reach > 0 && reach < svg.parentNode.clientWidth) add(svg, "text", anchor, text);
   });
   steps.forEach((step, place) => {
     bar(svg, x(step.start), x(step.end), top(place), 24, step.value);
@@ -270,11 +296,12 @@ function drawRows() {
   const plain = alike(order.flatMap((row) => tinted.map((column) => column.of(row))), 4), plainOutput = alike(order.map(outputOf), 4);
   table.replaceChildren();
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+  const short = toldApart(columns.map((column) => column.name), columns.map(() => 140));
   for (const column of columns) {
     const sorted = column === by ? (state.down ? "descending" : "ascending") : "none";
     const mark = column === by ? (state.down ? " ▼" : " ▲") : "";
     const cell = add(head, "th", { scope: "col", "aria-sort": sorted });
-    add(cell, "button", { "data-column": column.id, title: column.name }, fitted(column.name, 140) + mark);
+    add(cell, "button", { "data-column": column.id, title: column.name }, short.shift() + mark);
   }
   for (const row of order.slice(0, state.lines)) {
     const line = add(body, "tr", { "data-row": row, class: row === state.row ? "picked" : "" });
@@ -338,6 +365,7 @@ at("all-rows").hidden = numRows <= LINES;
 at("all-rows").textContent = `Show all ${numRows} rows`;
 at("all-rows").addEventListener("click", showAllRows);
 at("legend").hidden = report.data === null;
+at("alphabet").hidden = !Object.keys(report.texts).length;
 at("row").max = numRows - 1;
 at("range").textContent = `of 0 to ${numRows - 1}`;
 for (const name of ["output", "order", "most"]) {

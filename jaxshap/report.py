@@ -123,10 +123,16 @@ def _payload(explanation: Explanation, labels: Sequence | np.ndarray | None, emb
 
 
 def _numbers(array: np.ndarray) -> list:
-    """Six significant digits, and None for what is not a number: JSON has no other."""
+    """Six significant digits, all of a whole number, and None for what is not a number: JSON has no other."""
     if array.ndim > 1:
         return [_numbers(part) for part in array]
-    return [float(f"{number:.6g}") if np.isfinite(number) else None for number in array.astype(np.float64).tolist()]
+    return list(map(_short, array.astype(np.float64).tolist()))
+
+
+def _short(number: float) -> float | None:
+    if not np.isfinite(number):
+        return None
+    return number if number.is_integer() else float(f"{number:.6g}")
 
 
 def _label(one: Any) -> str:
@@ -139,9 +145,11 @@ def _described(facts: Mapping[str, str]) -> str:
 
 
 def _card(heading: str, headline: str, text: str, meaning: str) -> str:
-    heading, headline, text, meaning = map(_marked, (heading, headline, text, meaning))
+    wide = ' class="wide"' if "\n" in text else ""
+    heading, headline, meaning = map(_marked, (heading, headline, meaning))
+    said = "".join(f"<p>{_marked(line)}</p>" for line in text.splitlines())
     more = f'<p class="meaning">{meaning}</p>' if meaning else ""
-    return f'<article><h3>{heading}</h3><p class="headline">{headline}</p><p>{text}</p>{more}</article>'
+    return f'<article{wide}><h3>{heading}</h3><p class="headline">{headline}</p>{said}{more}</article>'
 
 
 def _marked(text: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxshap.explanation import Explanation
 from jaxshap.trust.diagnosis import MEANING, Diagnosis
+from jaxshap.trust.redundancy import Dilution
 from jaxshap.trust.stability import Stability
 
 ABSENT = {
@@ -95,12 +96,25 @@ def diagnostics(
             text = lines["Off-manifold"].removeprefix("Off-manifold: ")
             cards.append(("Off-manifold share", f"{outside.overall:.1%}", text, meaning))
         else:
-            text = "It needs a background table of 20 rows or more to compare with."
+            text = "It needs a background table of 20 rows or more to compare with, and no missing values."
             cards.append(("Off-manifold share", "not measured", text, ""))
-        for one in diagnosis.diluted or []:
-            meaning = "Features that tell the same thing share their credit, and each looks weaker than what it tells."
-            cards.append(("Diluted features", " and ".join(one.features), str(one), meaning))
+        if diagnosis.diluted:
+            cards.append(_dilution(diagnosis.diluted))
     return cards
+
+
+def _dilution(found: Sequence[Dilution]) -> tuple[str, str, str, str]:
+    """All groups in one card, a line each."""
+    lines = [
+        f"{', '.join(one.features)} (rank correlation ≥ {one.dependence:.2f}): alone the strongest has {one.alone:.3g} "
+        f"(rank {one.rank_alone}), as one player {one.together:.3g} (rank {one.rank_together})."
+        for one in found
+    ]
+    meaning = (
+        "Features that tell the same thing share their credit, and each looks weaker than what it tells: explain them "
+        "as one player (groups= in Python)."
+    )
+    return "Diluted features", f"{len(found)} group{'s' * (len(found) > 1)}", "\n".join(lines), meaning
 
 
 def _stability(explanation: Explanation) -> Stability:
@@ -115,9 +129,11 @@ def _ranking(explanation: Explanation, found: Stability) -> tuple[str, str, str,
         text = "The values are exact for this model and background: no sampling error can change their order or signs."
         return "Ranking", "certain", text, "Another background, or other training data, still can."
     certain = f"certain in {found.certain.mean():.0%} of cases"
+    part = "rows" if len(found.certain) == len(explanation) else f"the first {len(found.certain):,} rows"
+    part += " and outputs" * (found.certain.ndim > 1)
     text = (
         f"The {found.top} largest values are certain at {found.level:.0%} in {int(found.certain.sum()):,} of "
-        f"{found.certain.size:,} cases (rows and outputs); another random key would find "
+        f"{found.certain.size:,} cases ({part}); another random key would find "
         f"{found.order.mean():.1%} of the order and {found.signs.mean():.1%} of the signs."
     )
     return "Ranking", certain, text, "Where it is not certain, which feature comes first may be sampling error."

@@ -184,7 +184,7 @@ def test_a_pipeline_that_was_fitted_on_text_gets_its_text_back(folder):
     assert "Left out, since the model does not know them: id." in page
 
 
-def test_missing_text_stays_missing(folder):
+def test_missing_text_stays_missing(folder, capsys):
     frame = customers()
     frame.loc[[1, 30], "city"] = None
     frame.to_csv("customers.csv", index=False)
@@ -193,7 +193,8 @@ def test_missing_text_stays_missing(folder):
     columns = make_column_transformer((OneHotEncoder(), ["city"]), remainder=StandardScaler())
     model = make_pipeline(columns, LogisticRegression()).fit(frame[features], frame.churned)
     joblib.dump(model, "pipe.pkl")
-    assert explain("pipe.pkl customers.csv --target churned --rows 3 --quiet --out o --no-diagnose") == 0
+    assert explain("pipe.pkl customers.csv --target churned --rows 3 --quiet --out o") == 0
+    assert capsys.readouterr() == ("", "")  # its diagnosis did not fail
     found = jaxshap.load(folder / "o" / "explanation.npz")
     np.testing.assert_allclose(
         found.base_values + found.values.sum(1), model.predict_proba(frame[features][:3]), atol=1e-5

@@ -3,6 +3,7 @@
 import dataclasses
 import pickle
 import random
+import re
 import sys
 
 import jax
@@ -175,6 +176,7 @@ def test_errors_of_a_mean_fall_with_the_number_of_rows_only_where_draws_are_sepa
     np.testing.assert_allclose(np.diff(error_extents(ax), axis=1)[:, 0] / 2, 1.96 * errors[order])
     assert labels(ax) == [NAMES[i] for i in order]
     assert "over 9 rows" in ax.get_xlabel()
+    assert ax.get_xlim()[0] == 0
 
 
 @pytest.mark.parametrize(("features", "most"), [(6, 10), (6, 5), (6, 3), (200, 10), (1, 10)])
@@ -214,6 +216,7 @@ def test_a_waterfall_writes_values_with_their_errors():
         (-3.3912, 1.52, "−3.4 ± 1.5"),
         (1.23456, 1e-6, "+1.235 ± 1e-06".replace("-", "−")),
         (0.0, 0.2, "+0.00 ± 0.20"),
+        (-0.001, 0.2, "+0.00 ± 0.20"),
         (3e-9, 1e-10, "+3e-09 ± 1e-10".replace("-", "−")),
         (123456.7, 8.9, "+123,457 ± 9"),
         (2.5, np.nan, "+2.5"),
@@ -347,6 +350,9 @@ def test_texts_hold_the_words_of_their_rows():
     page = plots.text(ex, words)
     assert all(word in page for word in ("bad", "far", "&lt;is&gt;"))
     assert "rooms" in plots.text(ex)
+    for one in (page, plots.text(ex[0])):
+        assert re.search(r"background: rgba\([\d.]+, [\d.]+, [\d.]+, [\d.]+\)", one)
+        assert "float64" not in one  # in place of a colour
 
 
 def test_residual_shares_are_drawn_in_percent_with_their_errors():
@@ -369,7 +375,7 @@ def test_a_diagnosis_draws_its_shares(diagnosed):
     extents = np.diff(error_extents(right), axis=1)[:, 0] / 2
     wanted = 196 * diagnosed.off_manifold.by_feature_error.mean(0)[np.argsort(-shares, kind="stable")]
     np.testing.assert_allclose(extents, wanted[wanted > 0])
-    assert left.get_title(loc="left") == f"Verdict: {diagnosed.additivity.verdict}"
+    assert left.get_title(loc="left").startswith(f"Verdict: {diagnosed.additivity.verdict}\n")
 
 
 def test_a_diagnosis_without_a_background_says_so(diagnosed):
@@ -422,6 +428,38 @@ def test_one_feature_and_200_with_long_names_are_drawn(draw, features):
     ax = draw(explanation(features=features, feature_names=names))
     assert len(labels(ax)) == len(set(labels(ax))) <= 14
     assert max(map(len, labels(ax))) < 50
+
+
+@pytest.mark.parametrize("draw", [plots.bar, plots.beeswarm])
+def test_names_that_differ_in_their_middle_are_told_apart(draw):
+    names = tuple(f"the reading of sensor number {i} that is next to the inlet valve" for i in range(6))
+    found = labels(draw(explanation(30, feature_names=names)))
+    assert sorted(found) == [f"…{i} that is next to the inlet valve" for i in range(6)]
+
+
+@pytest.mark.parametrize("draw", [plots.beeswarm, plots.heatmap, plots.shap_bar])
+def test_long_names_leave_room_for_the_pictures_of_shap(draw):
+    names = tuple(f"a name that goes on and on and on and on and on and on, {i}" for i in range(6))
+    ax = draw(explanation(30, feature_names=names))
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.35
+
+
+@pytest.mark.parametrize("name", [*OURS, *THEIRS])
+def test_dollars_in_names_are_not_mathematics(name):
+    draw, ex = (OURS | THEIRS)[name]
+    names = tuple(f"{feature} $\\frac$" for feature in ex.feature_names)
+    if name.startswith("scatter"):
+        draw = lambda ex, ax: plots.scatter(ex, 0, by=1, ax=ax)  # noqa: E731
+    ax = draw(dataclasses.replace(ex, feature_names=names), ax=None)
+    ax.figure.canvas.draw()  # mathematics that cannot be read is an error here
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(94117, "94117"), (-52312.7, "−52313"), (0.12345, "0.1235"), (2.5e12, "2.5e+12")]
+)
+def test_what_a_feature_was_has_all_digits_before_its_point(number, text):
+    assert labels(plots.bar(explanation(features=1, data=np.array([[number]]))))[0].endswith(f" = {text}")
 
 
 @pytest.mark.parametrize(

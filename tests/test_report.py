@@ -142,11 +142,12 @@ def test_what_is_not_a_number_is_null():
     ex = explanation(outputs=None)
     std_error = np.full_like(ex.std_error, np.nan)
     data = ex.data.copy()
-    data[0, 0] = np.nan
+    data[0, :2] = np.nan, 12_345_678
     page = report_html(dataclasses.replace(ex, std_error=std_error, data=data))
     found = payload(page)
     assert found["errors"][0][0] == [None] * 5
     assert found["data"][0][0] is None
+    assert found["data"][0][1] == 12_345_678
     assert "some standard errors are unknown" in Reader(page).text
 
 
@@ -170,7 +171,9 @@ def test_the_diagnosis_is_told_with_its_meaning(diagnosed):
     assert "combinations of values it may never have seen" in text
     assert "no sampling error can change their order" in text
     assert diagnosis.diluted
-    assert str(diagnosis.diluted[0]) in text
+    one = diagnosis.diluted[0]
+    assert f"{', '.join(one.features)} (rank correlation ≥ {one.dependence:.2f})" in text
+    assert f"as one player {one.together:.3g} (rank {one.rank_together})" in text
 
 
 def test_without_a_diagnosis_the_page_says_why_and_still_judges_the_ranking():
@@ -182,7 +185,7 @@ def test_without_a_diagnosis_the_page_says_why_and_still_judges_the_ranking():
 
 def test_many_features_do_not_exhaust_the_memory():
     ex = explanation(rows=200, names=tuple(f"x{i}" for i in range(500)), outputs=None)
-    assert "of 8 cases" in Reader(report_html(ex)).text
+    assert "of 8 cases (the first 8 rows)" in Reader(report_html(ex)).text
 
 
 def test_facts_name_versions_and_what_absent_means():
@@ -226,6 +229,7 @@ def page(tmp_path_factory):
     names = (*NASTY, *(f"x{i}" for i in range(10)))
     ex = explanation(rows=20, names=names)
     ex.data[:, names.index("plain")] = 0
+    ex.data[3, 3] = 94117
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(report_html(ex, labels=["b", "a"] * 10, texts={"plain": ["zero"]}), encoding="utf-8")
     with open_page(path.as_uri() + "#row=3") as page:
@@ -259,8 +263,14 @@ def test_it_opens_at_the_row_of_the_address_and_shows_its_numbers(page):
     assert [name.rsplit(" = ", 1)[0] for name in first[:10]] == [ex.feature_names[i] for i in order]
     largest = page.run("document.querySelector('#numbers tbody tr td:nth-child(3)').textContent")
     assert float(largest.replace("−", "-")) == pytest.approx(ex.values[3, order[0], 1], rel=1e-4)
-    assert page.run("document.querySelectorAll('#waterfall .whisker').length") == 10
+    assert page.run("document.querySelectorAll('#waterfall .whisker').length") == 11
+    shown = page.run("[...document.querySelectorAll('#waterfall text')].map(t => t.textContent)")
+    value, error = ex.values[3, order[0], 1], ex.std_error[3, order[0], 1]
+    assert f"{value:+.3f} ± {1.96 * error:.3f}".replace("-", "−") in [text[:14] for text in shown]
+    bound = min(ex.std_error[3, order, 1].sum(), np.delete(ex.std_error[3, :, 1], order).sum())
+    assert [text.partition(" ± ")[2] for text in shown if "at most" in text] == [f"{1.96 * bound:.2f} at most"]
     assert page.run("nameOf(4, 3)") == "plain = zero"
+    assert page.run("nameOf(3, 3)").endswith(" = 94117")
 
 
 @needs_browser
@@ -406,10 +416,14 @@ def test_unusual_explanations_open_without_a_problem(tmp_path, case):
     jaxshap.write_report(ex, path)
     with open_page(path.as_uri(), 390, 800) as page:
         page.run("pick(numRows - 1)")
+        alike = page.run("toldApart(['one sensor of them', 'two sensors of them', 'one other of them'], [80, 200, 80])")
+        assert [name[:2] for name in alike] == ["…s", "tw", "…o"]
         if case == "long":
             assert len(page.run(ROWS)) == 100
             page.click("#all-rows")
             assert len(page.run(ROWS)) == 150
+        page.run("document.querySelector('details').open = true")
+        assert page.run("document.querySelector('#numbers td').clientWidth") > 100  # for names to be read
         assert page.problems == []
         assert "NaN" not in page.run("document.querySelector('main').innerHTML")
         assert "undefined" not in page.run("document.querySelector('main').innerHTML")

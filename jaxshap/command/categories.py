@@ -31,8 +31,8 @@ def encode(model: Any, rows: Any, background: Any) -> Encoded:
         return Encoded(model, rows, background, {})
     if not hasattr(model, "feature_names_in_"):
         raise UsageError(
-            f"the columns {names} are not numbers, and only a scikit-learn pipeline that was fitted on a DataFrame "
-            "takes them as they are: encode them first, or leave them out with --drop."
+            f"the columns {names} are not numbers, and only a pickled model that was fitted on a DataFrame, such as a "
+            "scikit-learn pipeline, takes them as they are: encode them first, or leave them out with --drop."
         )
     import pandas as pd
 

@@ -49,6 +49,8 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     ax.barh(heights, values[order], color=colours, height=0.7)
     draw_errors(ax, values[order], heights, errors[order])
     ax.axvline(0, color="black", lw=0.8)
+    if len(explanation) > 1:
+        ax.set_xlim(left=0)  # where errors would reach below
     name_rows(ax, labels(explanation, order))
     what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
     ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))

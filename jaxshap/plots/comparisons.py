@@ -17,6 +17,7 @@ from jaxshap.plots.style import (
     legend_beside,
     name_rows,
     new_axes,
+    shortened,
     smaller_not_shown,
     tidy,
     wrapped,
@@ -75,7 +76,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None
     ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, starts = np.arange(len(order)), np.cumsum(values, axis=1) - values
     for number, name in enumerate(names):
-        ax.barh(rows, values[order, number], left=starts[order, number], label=name, **_look(number))
+        ax.barh(rows, values[order, number], left=starts[order, number], label=shortened(name), **_look(number))
     draw_errors(ax, values[order].sum(1), rows, errors[order].sum(1))
     ax.set_xlim(left=0)
     _name_groups(ax, explanation, order)
@@ -98,9 +99,11 @@ def _draw_groups(
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height
-        ax.barh(heights, values[order, number], height=height, label=name, **_look(number))
+        ax.barh(heights, values[order, number], height=height, label=shortened(name), **_look(number))
         draw_errors(ax, values[order, number], heights, errors[order, number])
     ax.axvline(0, color="black", lw=0.8)
+    if len(explanation) > 1:
+        ax.set_xlim(left=0)  # where errors would reach below
     _name_groups(ax, explanation, order)
     what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
     ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.effects.records import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
-from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, new_axes, tidy
+from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, WIDEST, new_axes, shortened, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,7 +127,7 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
         marks = rows[np.linspace(0, len(rows) - 1, min(MOST_MARKS, len(rows))).astype(int)]
         how = {"transform": ax.get_xaxis_transform(), "color": "black", "ms": 7, "mew": 0.5, "alpha": 0.5}
         ax.plot(marks, np.full(len(marks), 0.015), "|", **how)
-    ax.set_xlabel(effect.feature_names[0])
+    ax.set_xlabel(shortened(effect.feature_names[0], WIDEST))
 
 
 def _hatch(ax: "Axes", effect: AccumulatedEffect) -> None:
@@ -153,8 +153,8 @@ def _map_axes(ax: "Axes", effect: Effect, mesh, label: str) -> None:
             axis.set_ticks(_places(effect, side), [f"{level:g}" for level in effect.grids[side]])
     ax.set_xlim(*limits[0])
     ax.set_ylim(*limits[1])
-    ax.set_xlabel(effect.feature_names[0])
-    ax.set_ylabel(effect.feature_names[1])
+    ax.set_xlabel(shortened(effect.feature_names[0], WIDEST))
+    ax.set_ylabel(shortened(effect.feature_names[1], WIDEST))
     ax.figure.colorbar(mesh, ax=ax, label=label)
 
 

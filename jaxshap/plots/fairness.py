@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.fairness import Disparity
-from jaxshap.plots.style import NEGATIVE, POSITIVE, new_axes, tidy
+from jaxshap.plots.style import NEGATIVE, POSITIVE, new_axes, shortened, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def disparity(found: Disparity, *, group: object = None, most: int = 12, ax: "Ax
     bars[-1].set(facecolor="0.75", edgecolor="black", linewidth=0.8)
     ax.errorbar(lengths, heights, xerr=ends, fmt="none", ecolor="black", capsize=3, lw=1)
     ax.axvline(0, color="black", lw=0.8)
-    ax.set_yticks(heights, [*(found.feature_names[feature] for feature in order), "all features"])
+    ax.set_yticks(heights, [*(shortened(found.feature_names[feature]) for feature in order), "all features"])
     hidden = len(values) - len(order)
     rest = f"\n{hidden} smaller features not shown" if hidden else ""
     ax.set_xlabel(f"mean attribution, {found.groups[number]} less {found.reference} (± 1.96 standard errors){rest}")

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.decomposition import Decomposition
 from jaxshap.indices import Interactions
-from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, new_axes, tidy
+from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, new_axes, shortened, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,4 +181,4 @@ def _names(names: Sequence[str] | None, number: int) -> list[str]:
         return [f"x{player}" for player in range(number)]
     if len(names) != number:
         raise ValueError(f"there are {len(names)} names for {number} players.")
-    return list(map(str, names))
+    return [shortened(str(name)) for name in names]

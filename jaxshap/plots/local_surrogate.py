@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.local_surrogate import Stability
-from jaxshap.plots.style import LINES, new_axes, tidy
+from jaxshap.plots.style import LINES, new_axes, shortened, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,9 @@ def lime_stability(
     for number, feature in enumerate(order):
         colour, dash = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
         line, band = coefficients[:, feature], 1.96 * np.nan_to_num(errors[:, feature])
-        ax.plot(found.widths, line, color=colour, ls=dash, marker="o", ms=3, label=found.feature_names[feature])
+        ax.plot(
+            found.widths, line, color=colour, ls=dash, marker="o", ms=3, label=shortened(found.feature_names[feature])
+        )
         ax.fill_between(found.widths, line - band, line + band, color=colour, alpha=0.15, lw=0)
     ax.axhline(0, color="black", lw=0.8)
     ax.set(

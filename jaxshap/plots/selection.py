@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.explanation import Explanation
 from jaxshap.players import STAYS
-from jaxshap.plots.style import SURE, shortened, smaller_not_shown
+from jaxshap.plots.style import SURE, WIDEST, smaller_not_shown, told_apart
 
 
 def one_output(explanation: Explanation, picture: str) -> None:
@@ -50,18 +50,23 @@ def what_is_drawn(explanation: Explanation) -> str:
 
 def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str]:
     """Names, and of a single row also what each feature was."""
-    names = [shortened(explanation.feature_names[feature]) for feature in features]
+    names = told_apart([explanation.feature_names[feature] for feature in features])
     data = explanation.data_of_features
     if len(explanation) > 1 or data is None:
         return names
-    shown = [f"{data[0, feature]:.4g}".replace("-", "−") for feature in features]
-    return [f"{name} = {what}" for name, what in zip(names, shown, strict=True)]
+    return [f"{name} = {_in_full(what)}" for name, what in zip(names, data[0, features].tolist(), strict=True)]
+
+
+def _in_full(number: float) -> str:
+    """Four digits, and all of those before the point, as in a postal code or an income."""
+    return (f"{number:.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.4g}").replace("-", "−")
 
 
 def footnote(explanation: Explanation, shown: int | None = None) -> str:
     """How the values were made, and how many features are not shown."""
     rest = "" if shown is None else smaller_not_shown(len(explanation.feature_names) - shown)
-    return "; ".join(filter(None, [f"{explanation.value_function}, {explanation.estimator}", rest]))
+    parts = list(filter(None, [f"{explanation.value_function}, {explanation.estimator}", rest]))
+    return "; ".join(parts) if sum(map(len, parts)) < WIDEST else "\n".join(parts)
 
 
 def checked_owner(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> Int[np.ndarray, "height width"]:

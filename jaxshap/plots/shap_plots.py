@@ -5,6 +5,7 @@ same way each time, and afterwards all is as before.
 """
 
 import contextlib
+import dataclasses
 import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from numpy.random import mtrand
 
 from jaxshap.explanation import Explanation
 from jaxshap.plots.selection import checked_owner, grey_images, on_pixels, one_output, one_row, something
-from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot
+from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ def beeswarm(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = No
         ['x1', 'x0']
     """
     one_output(explanation, "beeswarm")
-    found, shap = explanation.to_shap(), _shap()
+    found, shap = _short(explanation), _shap()
     ax = ax or new_axes(8, 1.5 + 0.4 * min(most, len(explanation.feature_names)))
     colour = None if found.data is None else pyplot().get_cmap(SEQUENTIAL)
     with _undisturbed():
@@ -58,9 +59,9 @@ def scatter(
     one_output(explanation, "scatter")
     if explanation.data_of_features is None:
         raise ValueError("scatter needs what each feature was, and here features are not columns of a table.")
-    found, shap = explanation[:, feature].to_shap()[:, 0], _shap()
+    found, shap = _short(explanation[:, feature])[:, 0], _shap()
     ax = ax or new_axes(6.5, 4.5)
-    colour = "black" if by is None else explanation[:, by].to_shap()[:, 0]
+    colour = "black" if by is None else _short(explanation[:, by])[:, 0]
     with _undisturbed():
         return shap.plots.scatter(found, color=colour, cmap=pyplot().get_cmap(SEQUENTIAL), ax=ax, show=False)
 
@@ -77,11 +78,12 @@ def heatmap(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = Non
     one_output(explanation, "heatmap")
     if len(explanation) < 2:
         raise ValueError("heatmap puts rows in an order and there is one: draw it with bar or waterfall.")
-    found, shap = explanation.to_shap(), _shap()
+    found, shap = _short(explanation), _shap()
     ax = ax or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
     with _undisturbed():
         shap.plots.heatmap(found, max_display=most, cmap=pyplot().get_cmap(BOTH_WAYS), ax=ax, show=False)
     ax.set_aspect("auto")  # as large as its axes are
+    ax.figure.axes[-1].yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
     return ax
 
 
@@ -95,7 +97,7 @@ def shap_bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = No
         'SHAP value'
     """
     one_output(explanation, "shap_bar")
-    found, shap = explanation.to_shap(), _shap()
+    found, shap = _short(explanation), _shap()
     found = found[0] if len(explanation) == 1 else found
     ax = ax or new_axes(8, 1.5 + 0.5 * min(most, len(explanation.feature_names)))
     with _undisturbed():
@@ -113,9 +115,9 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
     """
     one_output(explanation, "shap_waterfall")
     one_row(explanation, "shap_waterfall")
-    found, shap = explanation.to_shap()[0], _shap()
+    found, shap = _short(explanation)[0], _shap()
     figure = pyplot().figure(figsize=(8, 4))
-    longest = max(map(len, explanation.feature_names)) + len("0.1234 = ")
+    longest = max(map(len, found.feature_names)) + len("0.1234 = ")
     figure.subplots_adjust(left=min(0.6, 0.06 + 0.0115 * max(longest, 20)), right=0.86)  # shap fits numbers into bars
     ax = figure.gca()  # shap returns others, which only hold ticks
     with _undisturbed():
@@ -168,8 +170,14 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
         values=explanation.values.copy(), base_values=explanation.base_values.copy(),
         data=np.array([[f"{word} " for word in row] for row in words], object),
     )  # fmt: skip
-    with _undisturbed():
+    with _undisturbed(), np.printoptions(legacy="1.25"):  # or its colours read np.float64(30.0), which no browser knows
         return shap.plots.text(found[0] if len(explanation) == 1 else found, display=False)
+
+
+def _short(explanation: Explanation):
+    """shap's Explanation, with names that leave room for the picture."""
+    _shap()  # before to_shap imports it, without a trace
+    return dataclasses.replace(explanation, feature_names=tuple(told_apart(explanation.feature_names))).to_shap()
 
 
 @contextlib.contextmanager
@@ -191,8 +199,11 @@ def _undisturbed():
 
 
 def _shap():
+    state = random.getstate()
     try:
         import shap
     except ImportError as error:
         raise ImportError('this plot is shap\'s: pip install "jaxshap[plots]".') from error
+    finally:
+        random.setstate(state)  # which the first import draws from
     return shap

@@ -1,5 +1,6 @@
 """What all pictures share: colours, axes, numbers and error bars, and how they look."""
 
+import itertools
 import math
 import textwrap
 from collections.abc import Sequence
@@ -70,19 +71,19 @@ def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> st
     sign, known = "+" if signed else "", error > 0
     size = max(abs(value), error if known else 0)
     if not known or not 1e-4 <= size < 1e7:
-        text = f"{value:{sign},.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
+        text = f"{value:{sign}z,.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
         return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
     digits, of_error = (math.floor(math.log10(number)) for number in (size, error))
     places = max(0, min(3 - digits, 1 - of_error))  # no more than four digits of the value
     spread = f"{error:,.{places}f}"
     spread = spread if spread.strip("0.,") else f"{error:.1g}"
-    return f"{value:{sign},.{places}f} ± {spread}".replace("-", "−")
+    return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
 
 
 def wrapped(*lines: str) -> str:
     """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where they can."""
     found = []
-    for line in lines:
+    for line in "\n".join(lines).splitlines():
         first, bracket, rest = line.partition(" (")
         parts = [line] if len(line) <= WIDEST or not bracket else [first, f"({rest}"]
         found += [short for part in parts for short in textwrap.wrap(part, WIDEST)]
@@ -94,9 +95,22 @@ def smaller_not_shown(hidden: int) -> str:
 
 
 def shortened(name: str, most: int = 36) -> str:
-    """Names may differ at either end: the middle goes."""
+    """Names may differ at either end: the middle goes. A $ stays a $, of which two would begin and end a formula."""
     half = (most - 1) // 2
-    return name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
+    short = name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
+    return short.replace("$", r"\$")
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names, shortened; those that this makes alike, without the beginning that they share."""
+    short = list(map(shortened, names))
+    for alike in {text for text in short if short.count(text) > 1}:
+        places = [place for place, text in enumerate(short) if text == alike]
+        letters = zip(*(names[place] for place in places), strict=False)
+        shared = len(list(itertools.takewhile(lambda each: len(set(each)) == 1, letters)))
+        for place in places:
+            short[place] = shortened(f"…{names[place][shared:]}")
+    return short
 
 
 def name_rows(ax: "Axes", names: Sequence[str]) -> None:

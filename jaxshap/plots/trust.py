@@ -17,13 +17,13 @@ from jaxshap.plots.style import (
     new_axes,
     number_text,
     pyplot,
-    shortened,
     smaller_not_shown,
     tidy,
+    told_apart,
     wrapped,
 )
 from jaxshap.trust.additivity import ENOUGH
-from jaxshap.trust.diagnosis import Diagnosis
+from jaxshap.trust.diagnosis import MEANING, Diagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,21 +74,23 @@ def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None"
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(30, 4))
         >>> found = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], X[:5], X).diagnose()
-        >>> jaxshap.plots.diagnosis(found)[0].get_title(loc="left")
-        'Verdict: pairwise'
+        >>> print(jaxshap.plots.diagnosis(found)[0].get_title(loc="left"))
+        Verdict: pairwise
+        the values alone mislead; interactions of two features
+        tell the rest
     """
     if axes is None:
         axes = list(pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1])
     if len(axes) != 2:
         raise ValueError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
-    additive, pairwise = found.additivity.additive, found.additivity.pairwise
+    additive, pairwise, verdict = found.additivity.additive, found.additivity.pairwise, found.additivity.verdict
     shares = 100 * np.array([additive.overall, pairwise.overall, 1 - pairwise.overall])
     errors = 100 * SURE * np.array([additive.overall_error, pairwise.overall_error, pairwise.overall_error])
     parts = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
     _draw_shares(left, shares, errors, [f"{part}\n{number_text(share, error)} %" for part, share, error in parts])
     left.axvline(100 * ENOUGH, color="black", lw=0.8, ls="--")
-    left.set_title(f"Verdict: {found.additivity.verdict}", fontsize=11, loc="left")
+    left.set_title(wrapped(f"Verdict: {verdict}", MEANING[verdict]), fontsize=11, loc="left")
     what = f"share of how the output varies, % ({error_words(errors)})"
     left.set_xlabel(wrapped(what, f"dashed: {100 * ENOUGH:.0f} %, nearly all"))
     _draw_outside(right, found, most)
@@ -98,7 +100,8 @@ def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None"
 def _draw_outside(ax: "Axes", found: Diagnosis, most: int) -> None:
     ax.set_title("Outside of the data", fontsize=11, loc="left")
     if found.off_manifold is None:
-        ax.text(0.5, 0.5, "not measured: no background\nof 20 rows or more", ha="center", transform=ax.transAxes)
+        why = "not measured: no background of 20 rows\nor more, or values are missing"
+        ax.text(0.5, 0.5, why, ha="center", transform=ax.transAxes)
         ax.set_axis_off()
         return
     shares = 100 * found.off_manifold.by_feature.mean(0)
@@ -117,6 +120,6 @@ def _draw_shares(ax: "Axes", shares: np.ndarray, errors: np.ndarray, names: Sequ
     ax.barh(heights, shares, color=BLUE, height=0.7)
     draw_errors(ax, shares, heights, errors)
     ax.axvline(0, color="black", lw=0.8)
-    name_rows(ax, [shortened(name) for name in names])
+    name_rows(ax, told_apart(names))
     known = np.nan_to_num(errors)
     ax.set_xlim(min(0, (shares - known).min() * 1.05), max(100, (shares + known).max() * 1.05))

@@ -21,7 +21,8 @@ MEANING = {
 class Diagnosis:
     """All that `Explanation.diagnose` found; prints as a few lines, the verdict first.
 
-    `off_manifold` and `diluted` are None without a table of a background, of 20 rows or more, to compare with.
+    `off_manifold` and `diluted` are None without a table of a background, of 20 rows or more, to compare with;
+    `off_manifold` also where values are missing.
 
     Example:
         >>> import jaxshap

@@ -87,8 +87,9 @@ def _rank_correlations(background) -> Float[np.ndarray, "features features"]:
     from scipy.stats import rankdata
 
     rows = np.asarray(read_table(read_weights(background)[0], "the background").array, np.float64)
-    ranks = rankdata(rows, axis=0)
-    ranks = ranks - ranks.mean(0)
+    present = ~np.isnan(rows)
+    ranks = np.where(present, rankdata(rows, axis=0, nan_policy="omit"), 0)
+    ranks = np.where(present, ranks - ranks.sum(0) / np.maximum(1, present.sum(0)), 0)  # a missing one tells nothing
     scale = np.sqrt((ranks**2).sum(0))
     ranks = ranks / np.where(scale > 0, scale, 1)
     found = ranks.T @ ranks
