@@ -144,6 +144,8 @@ class _Lines(NamedTuple):
 def _fit(near: Neighbourhood, widths: Float[np.ndarray, "widths"], ridge: float, selection: Selection | None) -> _Lines:
     if not (widths > 0).all():
         raise ValueError(f"a kernel width is a positive number of standard deviations, not {widths.min()}.")
+    if selection is not None and not callable(selection):
+        raise TypeError(f"selection={selection!r}: pass ForwardSelection or LassoPath with how many features to keep.")
     if not ridge >= 0:
         raise ValueError(f"ridge={ridge}: pass a penalty of 0 or more.")
     count = len(near.rows)
@@ -182,7 +184,8 @@ def _fits_of(
         width, row, output = jnp.unravel_index(item, shape)
         steps = jnp.where(coded, jnp.where(samples == rows[row], 0, -1).astype(samples.dtype), samples - rows[row])
         weights = jnp.exp(-(steps**2).sum(1) / widths[width] ** 2)
-        effective = weights.sum() ** 2 / (weights**2).sum()
+        total = weights.sum()
+        effective = jnp.where(total > 0, total**2 / (weights**2).sum(), 0)
         design = jnp.concatenate([steps, jnp.zeros_like(steps[:1])])  # the row itself is a sample too, of weight 1
         target = jnp.append(outputs[:, output], own[row, output])
         line = weighted_ridge(design, target, jnp.append(weights, 1), ridge, selection, drawn)
