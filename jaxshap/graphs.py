@@ -124,7 +124,8 @@ def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
 
 
 def _nodes(nodes: Any, graph: _Graph) -> set[Node]:
-    found = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
+    several = isinstance(nodes, list | set) or (isinstance(nodes, tuple | frozenset) and nodes not in graph.parents)
+    found = set(nodes) if several else {nodes}
     if missing := found - graph.parents.keys():
         raise ValueError(
             f"the graph has no {_names(missing)}: its nodes are {_names(graph.parents)}. Nodes without an edge need a "

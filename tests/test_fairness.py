@@ -155,6 +155,9 @@ def test_what_cannot_be_done_says_what_to_do():
     one = made_up(values, values)
     with pytest.raises(ValueError, match="one label a row"):
         disparity(one, ["a", "b"])
+    for missing in (None, np.nan):
+        with pytest.raises(ValueError, match=r"1 row\(s\) have no group"):
+            disparity(one, np.array(["a", "b", "a", missing], object))
     with pytest.raises(ValueError, match="two groups or more"):
         disparity(one, ["a"] * 4)
     with pytest.raises(ValueError, match="not one of the groups"):
