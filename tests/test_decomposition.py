@@ -277,6 +277,10 @@ def test_bars_show_the_largest_components_and_what_the_others_add_up_to(wide_gam
     assert len(widths) == 7
     np.testing.assert_array_equal(found.values, before)
     pyplot.close(ax.figure)
+    sparse = jaxshap.decompose(jaxshap.table(jnp.asarray(membership(4) @ [1.0, 0, 2, -3e-6]))).pick()
+    ax = jaxshap.plots.component_bars(sparse, names=["a" * 30, "b", "c" * 30, "d"])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["c" * 30, "a" * 30, "13 other components"]
+    pyplot.close(ax.figure)
     _, mine = pyplot.subplots()
     assert jaxshap.plots.component_bars(jaxshap.decompose(wide_game, 2).pick(0, 1), ax=mine) is mine
     pyplot.close(mine.figure)

@@ -147,7 +147,7 @@ def test_the_picture_shows_each_feature_and_the_sum_and_changes_nothing():
     np.testing.assert_array_equal(found.values, before)
     assert jaxshap.plots.disparity(found, ax=ax) is ax
     few = jaxshap.plots.disparity(found, most=1)
-    assert "2 smaller features not shown" in few.get_xlabel()
+    assert "2 smaller ones not shown" in few.get_xlabel()
 
 
 def test_what_cannot_be_done_says_what_to_do():
