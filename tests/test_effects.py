@@ -145,17 +145,21 @@ def test_within_the_support_only_rows_that_still_look_like_data_count():
     assert inside.kind == "PDP within the support"
 
 
-def test_a_score_of_ones_own_says_what_is_inside():
+def test_a_score_of_ones_own_says_what_is_inside_and_the_model_need_not_know_what_is_not():
     rows = correlated(64)
-    nearby = jaxshap.pdp(
-        bilinear, rows, 0, grids={0: [-1.0, 1.0]}, inside=1.0, score=lambda x: -jnp.abs(x[:, 0] - x[:, 1])
-    )
     widest = np.abs(rows[:, 0] - rows[:, 1]).max()
+    near = {"grids": {0: [-1.0, 1.0]}, "inside": 1.0, "score": lambda x: -jnp.abs(x[:, 0] - x[:, 1])}
+    nearby = jaxshap.pdp(bilinear, rows, 0, **near)
     for place, value in enumerate((-1.0, 1.0)):
         counts = np.abs(value - rows[:, 1]) <= widest
         np.testing.assert_allclose(nearby.support[place], counts.mean(), atol=1e-6)
         expected = value + (1 + 2 * value) * rows[counts, 1].mean()
         np.testing.assert_allclose(nearby.values[place], expected, atol=1e-5)
+    assert nearby.support.min() < 1
+    silent = jaxshap.pdp(
+        lambda x: jnp.where(jnp.abs(x[:, 0] - x[:, 1]) > widest, jnp.nan, bilinear(x)), rows, 0, **near
+    )
+    np.testing.assert_array_equal(silent.values, nearby.values)
 
 
 def in_a_band(points):
@@ -325,6 +329,15 @@ def test_dtypes_follow_the_inputs_and_single_precision_is_right():
         assert double.values.dtype == double.std_error.dtype == np.float64
     np.testing.assert_allclose(single.values, double.values, atol=2e-6)
     np.testing.assert_allclose(single.std_error, double.std_error, rtol=1e-4)
+
+
+def test_a_large_constant_takes_no_digits_but_its_own():
+    """Rows in sixteenths and a constant of 1,000 round nothing, so that only sums can: 1 unit in the last place."""
+    rows = np.round(correlated(20_000) * 16) / 16
+    exact = rows.astype(np.float64)[:, 1].mean()
+    found = jaxshap.pdp(lambda x: 1000 + x[:, 1], rows, 0, grids={0: [0.0]})
+    assert abs(found.values[0] - 1000 - exact) <= 2**-14
+    np.testing.assert_allclose(found.std_error, rows[:, 1].std(ddof=1) / np.sqrt(20_000), rtol=1e-5)
 
 
 def test_memory_is_bounded_however_many_rows_and_points():
