@@ -107,8 +107,8 @@ def fair_predictor(
         return Host(on_host)
     predict = as_pytree(predict)
     block = max(1, byte_limit() // bytes_per_point_of(predict, rows))
-    arrays = map(jnp.asarray, (references, weights, present))
-    return FairPredictor(predict, *arrays, inputs.columns, block)
+    references, weights, present = map(jnp.asarray, (references, weights, present))
+    return FairPredictor(predict, references, weights, present, inputs.columns, block)
 
 
 @jax.tree_util.register_dataclass

@@ -10,6 +10,8 @@ from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, SURE, error_words,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_WORDS = 8  # categories below which there is room to say "rows"
+FINER = 8  # steps between two ends of a bin
 MOST_MARKS = 300  # of rows: more would hide what they are drawn on
 
 
@@ -74,8 +76,8 @@ def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes
 def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
     """The accumulated effect, 0 on average, with ± 1.96 standard errors and a mark a row.
 
-    Of two features a map of cells with level lines, dashed below 0: what is left beside the effects of each. Cells
-    without rows are hatched, and colours span those of the others.
+    Of two features a map with level lines, dashed below 0: what is left beside the effects of each. Cells without rows
+    are hatched, and colours span those of the others.
 
     Example:
         >>> import jaxshap, matplotlib
@@ -92,14 +94,16 @@ def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes
         ax.set_ylabel(_label(effect, output, "accumulated effect"))
         return tidy(ax)
     ax = ax or new_axes(6.4, 5)
-    corners = _one_output(effect, np.asarray(effect.values), output, axis=2)
-    cells = (corners[1:, 1:] + corners[:-1, 1:] + corners[1:, :-1] + corners[:-1, :-1]) / 4
-    most = np.abs(cells[~np.asarray(effect.filled)]).max() or 1
-    mesh = ax.pcolormesh(*effect.grids, cells.T, cmap=DIVERGING + "_r", vmin=-most, vmax=most)
-    _level_lines(ax, *effect.grids, np.clip(corners, -most, most))
+    values = _one_output(effect, np.asarray(effect.values), output, axis=2)
+    across, up = map(np.asarray, effect.grids)
+    most = np.abs(values[_corners_with_rows(effect)]).max() or 1
+    (sides, from_left), (heights, from_below) = _finer(across), _finer(up)
+    between = from_below @ values.T @ from_left.T
+    mesh = ax.pcolormesh(sides, heights, between, cmap=DIVERGING + "_r", vmin=-most, vmax=most)
+    _level_lines(ax, across, up, np.clip(values, -most, most))
     if effect.filled.any():
         _hatch(ax, effect)
-    beyond = "both" if np.abs(cells).max() > most else "neither"
+    beyond = "both" if np.abs(values).max() > most else "neither"
     _map_axes(ax, effect, mesh, _label(effect, output, "effect beside those of each"), beyond)
     return ax
 
@@ -115,9 +119,10 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
         how: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 4, "zorder": 3, "label": named}
         ax.errorbar(places, values, yerr=errors, **how)
         counts = (np.asarray(effect.data) == effect.grids[0]).sum(0)
-        ticks = [f"{level:g}\n{count} rows" for level, count in zip(effect.grids[0], counts, strict=True)]
-        ax.set_xticks(places, ticks)
+        below = "{:g}\n{} rows" if len(places) <= MOST_WORDS else "{:g}\n{}"
+        ax.set_xticks(places, list(map(below.format, effect.grids[0], counts)))
         ax.set_xlim(-0.5, len(places) - 0.5)
+        ax.set_xlabel(effect.feature_names[0] + ("" if len(places) <= MOST_WORDS else ", and the number of rows"))
     else:
         ax.fill_between(places, values - errors, values + errors, color=colour, alpha=0.25, lw=0, zorder=2)
         ax.plot(places, values, color=colour, lw=2, zorder=3, label=named)
@@ -127,7 +132,7 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
         marks = rows[np.linspace(0, len(rows) - 1, min(MOST_MARKS, len(rows))).astype(int)]
         how = {"transform": ax.get_xaxis_transform(), "color": "black", "ms": 7, "mew": 0.5, "alpha": 0.5}
         ax.plot(marks, np.full(len(marks), 0.015), "|", **how)
-    ax.set_xlabel(effect.feature_names[0])
+        ax.set_xlabel(effect.feature_names[0])
 
 
 def _level_lines(ax: "Axes", across: np.ndarray, up: np.ndarray, values: np.ndarray) -> None:
@@ -139,6 +144,18 @@ def _level_lines(ax: "Axes", across: np.ndarray, up: np.ndarray, values: np.ndar
     lines = ax.contour(across, up, values.T, colors="white", linewidths=0.8)
     for drawn in (lines, *ax.clabel(lines, fontsize=8)):  # white on black is seen on every colour
         drawn.set_path_effects([stroke(linewidth=2, foreground="black")])
+
+
+def _finer(grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of narrower bins, and what makes values at the ends of the old ones into values in the middle of these."""
+    ends = np.linspace(0, len(grid) - 1, FINER * (len(grid) - 1) + 1)
+    middles, places = (ends[1:] + ends[:-1]) / 2, np.arange(len(grid))
+    return np.interp(ends, places, grid), np.maximum(1 - np.abs(middles[:, None] - places), 0)
+
+
+def _corners_with_rows(effect: AccumulatedEffect) -> np.ndarray:
+    held = np.pad(~np.asarray(effect.filled), 1)
+    return held[1:, 1:] | held[:-1, 1:] | held[1:, :-1] | held[:-1, :-1]
 
 
 def _hatch(ax: "Axes", effect: AccumulatedEffect) -> None:

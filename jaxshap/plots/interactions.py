@@ -140,7 +140,7 @@ def component_bars(
 
 def _label(names: Sequence[str], inside: np.ndarray) -> str:
     """All names where there is room, or those that are left out; else the first and the last."""
-    members, others = ([names[player] for player in np.flatnonzero(part)] for part in (inside, ~inside))
+    members, others = ([names[player] for player in np.flatnonzero(part).tolist()] for part in (inside, ~inside))
     whole, rest = " × ".join(members), "all but " + ", ".join(others) if others else "all players"
     if len(whole) <= LONGEST or len(members) < 3:
         return shortened(whole, LONGEST)
