@@ -72,12 +72,13 @@ def lime(
 ) -> LocalSurrogate:
     """LIME: weighted ridge regression of the model on samples around the background, weighted by nearness to the row.
 
-    Samples have independent columns: normal with the background's mean and standard deviation; those that are
-    `categorical` are drawn by frequency and coded as the same as in the row or not. Weights are
-    exp(−|z − x|²/kernel_width²) in standard deviations, with a width of 0.75 √features where none is given; the `lime`
-    package halves the exponent, so that our width is √2 times its. All rows share the samples: it takes
-    num_samples + rows evaluations, and errors of rows go together. Standard errors are those of the sampling, given the
-    `selection`. The same regression on coalitions with the Shapley kernel gives Shapley values: `jaxshap.Kernel`.
+    Samples have independent columns: normal with the background's mean and standard deviation, so that a constant one
+    stays and gets no coefficient; those that are `categorical` are drawn by frequency and coded as the same as in the
+    row or not. Weights are exp(−|z − x|²/kernel_width²) in standard deviations, with a width of 0.75 √features where
+    none is given; the `lime` package halves the exponent, so that our width is √2 times its. All rows share the
+    samples: it takes num_samples + rows evaluations, and errors of rows go together. Standard errors are those of the
+    sampling, given the `selection`. The same regression on coalitions with the Shapley kernel gives Shapley values:
+    `jaxshap.Kernel`.
 
     Example:
         >>> import jaxshap, numpy as np
