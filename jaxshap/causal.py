@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.game import Host, as_pytree
 from jaxshap.graphs import between_others
-from jaxshap.inputs import column_number, read_inputs, read_model, read_weights
+from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, read_table, read_weights
 from jaxshap.masking import HostMasked, Masked, bytes_per_point_of, checked_table, checked_weights
 from jaxshap.memory import byte_limit
 from jaxshap.prediction import predictions
@@ -47,7 +47,7 @@ def direct_effect(
         >>> jaxshap.direct_effect(lambda x: x[:, 0] * x[:, 1], X, 0, at=1.0, reference=0.0).values
         array(2.)
     """
-    inputs = read_inputs(X, X, None, feature_names)
+    inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
     columns = _columns(features, inputs.names, "features=")
     names = tuple(inputs.names[column] for column in columns)
     if graph is not None:
@@ -78,8 +78,8 @@ def fair_predictor(
 
     That is m₀ + m_X(x), the model less every term of its functional decomposition that a protected feature is part of.
     Other features cannot stand in for them, as they do in a model that is trained without them. It takes the same rows
-    as the model and ignores their protected columns; in JAX it is a pytree that works with jit, vmap and grad.
-    Lindholm et al. (2022).
+    as the model, DataFrames by name, and ignores their protected columns; in JAX it is a pytree that works with jit,
+    vmap and grad. Lindholm et al. (2022).
 
     Example:
         >>> import jaxshap, numpy as np
@@ -88,7 +88,8 @@ def fair_predictor(
         >>> fair(background).tolist()
         [1.5, 2.5, 3.5, 0.5]
     """
-    inputs = read_inputs(read_weights(background)[0], background, None, feature_names)
+    table, _ = read_weights(background)
+    inputs = read_inputs(table, background, None, own_columns(model, table, feature_names))
     columns = _columns(protected, inputs.names, "protected=")
     predict, _ = read_model(model, inputs)
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
@@ -98,10 +99,16 @@ def fair_predictor(
     present = ~np.isin(np.arange(rows.shape[1]), columns)
     if isinstance(predict, Host):
         block = max(1, byte_limit() // (8 * rows[:1].nbytes))
-        return Host(lambda x: HostMasked(predict, np.asarray(x), references, weights, None, block)(present[None])[0])
+
+        def on_host(batch):
+            taken = np.asarray(_taken(batch, inputs.columns, len(present)))
+            return HostMasked(predict, taken, references, weights, None, block)(present[None])[0]
+
+        return Host(on_host)
     predict = as_pytree(predict)
     block = max(1, byte_limit() // bytes_per_point_of(predict, rows))
-    return FairPredictor(predict, jnp.asarray(references), jnp.asarray(weights), jnp.asarray(present), block)
+    references, weights, present = map(jnp.asarray, (references, weights, present))
+    return FairPredictor(predict, references, weights, present, inputs.columns, block)
 
 
 @jax.tree_util.register_dataclass
@@ -113,20 +120,29 @@ class FairPredictor:
     references: Float[Array, "references features"]
     weights: Float[Array, "references"]
     present: Bool[Array, "features"]
+    columns: tuple[str, ...] | None = dataclasses.field(metadata={"static": True})  # of a background with names
     block: int = dataclasses.field(metadata={"static": True})
 
     def __call__(self, rows: Float[Array, "rows features"]) -> Float[Array, "rows *out"]:
-        rows = jnp.asarray(rows)
-        return Masked(self.model, rows, self.references.astype(rows.dtype), self.weights, None, self.block)(
-            self.present
-        )
+        rows = jnp.asarray(_taken(rows, self.columns, len(self.present)))
+        masked = Masked(self.model, rows, self.references.astype(rows.dtype), self.weights, None, self.block)
+        return masked(self.present)
+
+
+def _taken(rows: Any, columns: tuple[str, ...] | None, width: int) -> Any:
+    """Rows as wide as the model takes them; columns that have names on both sides are matched by name."""
+    found = read_table(rows, "the table", columns).array if columns and hasattr(rows, "columns") else rows
+    shape = np.shape(found)
+    if len(shape) != 2 or shape[1] != width:
+        raise ValueError(f"the rows have shape {shape}: pass (rows, {width}), the protected features among them.")
+    return found
 
 
 def _columns(features, names: Sequence[str], what: str) -> list[int]:
-    several = [features] if isinstance(features, str | int) else list(features)
-    if not several:
+    found = column_numbers(features, names, what)
+    if not found:
         raise ValueError(f"{what} names no column: pass one or more.")
-    return [column_number(one, names, what) for one in several]
+    return found
 
 
 def _settings(values, count: int, what: str) -> Float[np.ndarray, "*points features"]:

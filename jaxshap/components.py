@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from jaxshap.evaluation import evaluate, is_traced
 from jaxshap.game import Host, as_pytree
-from jaxshap.inputs import read_inputs, read_model, read_weights
+from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, read_weights
 from jaxshap.masking import checked_table
 from jaxshap.subsets import sets_up_to
 from jaxshap.values.marginal import marginal
@@ -84,22 +84,13 @@ def component(
     >>> print(both(jnp.array([[3.0, 2.0], [0.0, 5.0]])))
     [14.  2.]
     """
-    inputs = read_inputs(read_weights(background)[0], background, None, feature_names)
-    columns = _columns(features, inputs.names)
+    rows, _ = read_weights(background)
+    inputs = read_inputs(rows, background, None, own_columns(model, rows, feature_names))
+    columns = tuple(column_numbers(features, inputs.names, "features="))
+    if not columns:
+        raise ValueError("features= is empty: name one feature or more.")
     predict = read_model(model, inputs).predict
     predict = predict if isinstance(predict, Host) else as_pytree(predict)
     names = tuple(inputs.names[column] for column in columns)
     references, _ = checked_table(predict, inputs.references, inputs.references)
     return Component(predict, references, inputs.options.get("weights"), columns, names)
-
-
-def _columns(features: Feature | Sequence[Feature], names: tuple[str, ...]) -> tuple[int, ...]:
-    wanted = [features] if isinstance(features, int | str | np.integer) else list(features)
-    for feature in wanted:
-        known = feature in names if isinstance(feature, str) else 0 <= feature < len(names)
-        if not known:
-            raise ValueError(f"there is no feature {feature!r}: there are {list(names)}, numbered from 0.")
-    columns = tuple(names.index(feature) if isinstance(feature, str) else int(feature) for feature in wanted)
-    if not columns or len(set(columns)) < len(columns):
-        raise ValueError(f"features={features!r}: name one feature or more, each of them once.")
-    return columns

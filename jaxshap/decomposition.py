@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.evaluation import evaluate
 from jaxshap.game import Game
-from jaxshap.subsets import MOST_SETS, Players, check_order, num_sets, position, sets_up_to, starts
+from jaxshap.subsets import MOST_SETS, Players, check_index, check_order, num_sets, position, sets_up_to, starts
 from jaxshap.transforms import moebius, shapley, small_moebius, zeta
 
 
@@ -61,6 +61,7 @@ class Decomposition:
 
     def pick(self, *index: Any) -> "Decomposition":
         """Of one row, or of one row and output, or of several: as `values[:, row, output]`."""
+        check_index(index, self.values.shape[1:])
         return dataclasses.replace(self, values=self.values[:, *index], full=self.full[index])
 
     def partial_dependence(self, players: Players) -> Float[Array, "*out"]:

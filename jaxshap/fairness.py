@@ -44,6 +44,8 @@ def disparity(explanation: Explanation, groups: Sequence | np.ndarray, *, refere
     labels = np.asarray(groups)
     if labels.shape != (len(explanation),):
         raise ValueError(f"groups has shape {labels.shape} for {len(explanation)} rows: pass one label a row.")
+    if missing := sum(label is None or (label == label) is not True for label in labels.tolist()):
+        raise ValueError(f"{missing} row(s) have no group (None or NaN): give them one, or leave them out of both.")
     names = np.unique(labels)
     if len(names) < 2:
         raise ValueError(f"all rows are in the group {names.tolist()}: a disparity needs two groups or more.")

@@ -124,7 +124,9 @@ def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
 
 
 def _nodes(nodes: Any, graph: _Graph) -> set[Node]:
-    found = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
+    found = {nodes} if isinstance(nodes, Hashable) and nodes in graph.parents else None
+    if found is None:  # several, unless it is one that the graph does not have
+        found = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
     if missing := found - graph.parents.keys():
         raise ValueError(
             f"the graph has no {_names(missing)}: its nodes are {_names(graph.parents)}. Nodes without an edge need a "

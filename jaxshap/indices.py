@@ -14,7 +14,7 @@ from jaxshap.estimator import Estimate
 from jaxshap.evaluation import evaluate_all, is_traced
 from jaxshap.game import Game
 from jaxshap.index_weights import VALUES, WEIGHTS, walsh_weights
-from jaxshap.subsets import MOST_SETS, Players, check_order, position, sets_up_to
+from jaxshap.subsets import MOST_SETS, Players, check_index, check_order, position, sets_up_to
 from jaxshap.transforms import superset_sums, walsh
 
 MOST_PLAYERS = MOST_SETS.bit_length() - 1
@@ -79,6 +79,7 @@ class Interactions:
 
     def pick(self, *index: Any) -> "Interactions":
         """Of one row, or of one row and output, or of several: as `values[:, row, output]`."""
+        check_index(index, self.values.shape[1:])
         parts = {name: getattr(self, name)[:, *index] for name in ("values", "std_error")}
         return dataclasses.replace(self, base_values=self.base_values[index], **parts)
 

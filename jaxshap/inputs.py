@@ -1,7 +1,7 @@
 """What people pass in, checked at the door: tables with or without names, other inputs, models, groups of columns."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -158,11 +158,24 @@ def column_number(column: str | int, names: Sequence[str], what: str) -> int:
     """Of a column given by name or number; `what` is who gave it."""
     if isinstance(column, str):
         if column not in names:
-            raise ValueError(f"{what} names the column {column!r}, which X does not have: it has {list(names)}.")
+            raise ValueError(
+                f"{what} names the column {column!r}, which the table does not have: it has {list(names)}."
+            )
         return list(names).index(column)
+    if isinstance(column, bool) or not isinstance(column, int | np.integer):
+        raise ValueError(f"{what} has {column!r} for a column: pass a name or a number.")
     if not 0 <= column < len(names):
-        raise ValueError(f"{what} names column {column}, but X has columns 0..{len(names) - 1}.")
+        raise ValueError(f"{what} names column {column}, but the table has columns 0..{len(names) - 1}.")
     return int(column)
+
+
+def column_numbers(columns: str | int | Sequence[str | int], names: Sequence[str], what: str) -> list[int]:
+    """Of one column or several, each of them once."""
+    several = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else [columns]
+    found = [column_number(one, names, what) for one in several]
+    if repeated := _repeated(found):
+        raise ValueError(f"{what} names the columns {[names[column] for column in repeated]} more than once.")
+    return found
 
 
 def column_groups(transformer) -> dict[str, list[int]]:

@@ -72,12 +72,13 @@ def lime(
 ) -> LocalSurrogate:
     """LIME: weighted ridge regression of the model on samples around the background, weighted by nearness to the row.
 
-    Samples have independent columns: normal with the background's mean and standard deviation; those that are
-    `categorical` are drawn by frequency and coded as the same as in the row or not. Weights are
-    exp(−|z − x|²/kernel_width²) in standard deviations, with a width of 0.75 √features where none is given; the `lime`
-    package halves the exponent, so that our width is √2 times its. All rows share the samples: it takes
-    num_samples + rows evaluations, and errors of rows go together. Standard errors are those of the sampling, given the
-    `selection`. The same regression on coalitions with the Shapley kernel gives Shapley values: `jaxshap.Kernel`.
+    Samples have independent columns: normal with the background's mean and standard deviation, so that a constant one
+    stays and gets no coefficient; those that are `categorical` are drawn by frequency and coded as the same as in the
+    row or not. Weights are exp(−|z − x|²/kernel_width²) in standard deviations, with a width of 0.75 √features where
+    none is given; the `lime` package halves the exponent, so that our width is √2 times its. All rows share the
+    samples: it takes num_samples + rows evaluations, and errors of rows go together. Standard errors are those of the
+    sampling, given the `selection`. The same regression on coalitions with the Shapley kernel gives Shapley values:
+    `jaxshap.Kernel`.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -144,6 +145,8 @@ class _Lines(NamedTuple):
 def _fit(near: Neighbourhood, widths: Float[np.ndarray, "widths"], ridge: float, selection: Selection | None) -> _Lines:
     if not (widths > 0).all():
         raise ValueError(f"a kernel width is a positive number of standard deviations, not {widths.min()}.")
+    if selection is not None and not callable(selection):
+        raise TypeError(f"selection={selection!r}: pass ForwardSelection or LassoPath with how many features to keep.")
     if not ridge >= 0:
         raise ValueError(f"ridge={ridge}: pass a penalty of 0 or more.")
     count = len(near.rows)
@@ -182,7 +185,8 @@ def _fits_of(
         width, row, output = jnp.unravel_index(item, shape)
         steps = jnp.where(coded, jnp.where(samples == rows[row], 0, -1).astype(samples.dtype), samples - rows[row])
         weights = jnp.exp(-(steps**2).sum(1) / widths[width] ** 2)
-        effective = weights.sum() ** 2 / (weights**2).sum()
+        total = weights.sum()
+        effective = jnp.where(total > 0, total**2 / (weights**2).sum(), 0)
         design = jnp.concatenate([steps, jnp.zeros_like(steps[:1])])  # the row itself is a sample too, of weight 1
         target = jnp.append(outputs[:, output], own[row, output])
         line = weighted_ridge(design, target, jnp.append(weights, 1), ridge, selection, drawn)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.background import spread
-from jaxshap.inputs import column_number, read_inputs, read_model
+from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model
 from jaxshap.masking import checked_table, checked_weights
 from jaxshap.prediction import predictions
 
@@ -44,20 +44,29 @@ def neighbourhood(
     feature_names: Sequence[str] | None,
 ) -> Neighbourhood:
     """Independent columns: normal with the background's mean and deviation, categories by their frequency."""
-    if num_samples < 2:
-        raise ValueError(f"num_samples={num_samples}: a regression needs many more samples than features.")
-    inputs = read_inputs(X, background, None, feature_names)
+    inputs = read_inputs(X, background, None, own_columns(model, X, feature_names))
+    if num_samples < len(inputs.names) + 2:
+        number = len(inputs.names)
+        raise ValueError(f"num_samples={num_samples} for {number} features: a regression needs many more samples.")
     predict, output_names = read_model(model, inputs)
     rows, references = map(np.asarray, checked_table(predict, inputs.rows, inputs.references))
+    for part, what in ((rows, "X"), (references, "the background")):
+        if unknown := [
+            name for name, column in zip(inputs.names, part.T, strict=True) if not np.isfinite(column).all()
+        ]:
+            raise ValueError(f"{what} is NaN or infinite in {unknown}: nearness needs numbers. Leave those rows out.")
     weights = checked_weights(inputs.options.get("weights"), len(references), references)
     columns = np.arange(rows.shape[1])
-    coded = np.isin(columns, [column_number(one, inputs.names, "categorical=") for one in categorical])
-    centre = np.where(coded, 0, np.average(references, 0, weights))
-    units = np.where(coded, 1, np.asarray(spread(jnp.asarray(references - centre), jnp.asarray(weights))))
-    normal, chosen = _draws(
-        key if not isinstance(key, int) else jax.random.key(key), num_samples, weights, len(columns)
-    )
-    points = np.where(coded, references[chosen, columns], centre + units * normal).astype(rows.dtype)
+    coded = np.isin(columns, column_numbers(categorical, inputs.names, "categorical="))
+    varies = (references != references[0]).any(0)
+    if not varies.any():
+        raise ValueError("all rows of the background are the same: samples around them need rows that differ.")
+    moved = varies & ~coded
+    centre = np.where(moved, np.average(references.astype(np.float64), 0, weights), np.where(coded, 0, references[0]))
+    units = np.where(moved, np.asarray(spread(jnp.asarray(references - centre), jnp.asarray(weights))), 1)
+    key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+    normal, chosen = _draws(key, num_samples, weights, len(columns))
+    points = np.where(moved, centre + units * normal, references[chosen, columns]).astype(rows.dtype)
     samples, own = (np.where(coded, part, (part - centre) / units) for part in (points, rows))
     for column in np.flatnonzero(coded):  # as whole numbers, which every dtype holds apart
         values = np.unique(np.r_[samples[:, column], own[:, column]])

@@ -58,8 +58,16 @@ def starts(num_players: int, order: int) -> list[int]:
 
 
 def check_order(order: int, num_players: int) -> None:
-    if not 1 <= order <= num_players:
-        raise ValueError(f"order={order}: sets have between 1 and {num_players} players here.")
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 1 <= order <= num_players:
+        raise ValueError(f"order={order}: pass a whole number between 1 and {num_players}, the number of players.")
+
+
+def check_index(index: tuple, shape: tuple[int, ...]) -> None:
+    """JAX takes the last entry where an index is too large."""
+    try:
+        np.broadcast_to(0, shape)[index]
+    except IndexError as error:
+        raise IndexError(f"{index} is not among rows and outputs of shape {shape}.") from error
 
 
 def _of_size(num_players: int, size: int) -> Int[np.ndarray, "sets size"]:

@@ -339,6 +339,24 @@ def test_memory_is_bounded_however_many_rows():
     assert many - few < 60 * 3 * rows[:, :2].nbytes  # of which one is the data that each result holds
 
 
+def test_rows_beyond_the_grid_and_rows_without_a_number_do_not_count():
+    """An effect is that of the other rows; where few values are distinct, bins end at these."""
+    rows = np.concatenate([correlated(40), np.full((5, 3), np.nan), np.full((5, 3), 9.0)]).astype(np.float32)
+    ends = {0: [-1.0, 0.0, 1.0], 1: [-1.0, 1.0]}
+    known = rows[:40]
+    known = known[(np.abs(known[:, :2]) <= 1).all(1)]
+    model = jaxshap.host(lambda x: np.nan_to_num(x[:, 0] * x[:, 1] + x[:, 2]))
+    for found, expected in zip(
+        jaxshap.ale(model, rows, [(0, 1)], grids=ends), jaxshap.ale(model, known, [(0, 1)], grids=ends), strict=True
+    ):
+        assert found.counts.sum() == len(known)
+        np.testing.assert_allclose(found.values, expected.values, atol=1e-6)
+    tied = np.repeat([[0.0], [1.0], [5.0]], [30, 5, 5], axis=0).astype(np.float32)
+    effect = jaxshap.ale(lambda x: 2 * x[:, 0], tied, 0, bins=20)
+    assert (effect.grids[0].tolist(), effect.counts.tolist()) == ([0, 1, 5], [35, 5])
+    np.testing.assert_allclose(np.diff(effect.values), [2, 8], rtol=1e-6)
+
+
 def test_names_come_from_a_dataframe():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(correlated(30), columns=["age", "dose", "sex"])
@@ -353,7 +371,9 @@ ROWS = correlated(20)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: jaxshap.ale(bilinear, ROWS, 0, bins=0), ValueError, "pass 1 or more"),
+        (lambda: jaxshap.ale(bilinear, ROWS, 0, bins=0), ValueError, "a whole number, 1 or more"),
+        (lambda: jaxshap.ale(bilinear, ROWS, 0, bins=2.5), ValueError, "a whole number, 1 or more"),
+        (lambda: jaxshap.ale(bilinear, ROWS, 0, grids={0: [0.0, 1.0]}, categorical=[0]), ValueError, "have no bins"),
         (lambda: jaxshap.ale(bilinear, ROWS, "age"), ValueError, "does not have"),
         (lambda: jaxshap.ale(bilinear, 0 * ROWS, 0), ValueError, "one value only"),
         (lambda: jaxshap.ale(bilinear, 0 * ROWS, 0, categorical=[0]), ValueError, "one value only"),

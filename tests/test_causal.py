@@ -115,6 +115,8 @@ def test_textbook_graphs():
     assert satisfies_backdoor(bow, "x", "y")
     assert not satisfies_backdoor(bow, "x", "y", "m")  # a collider opens the path
     assert satisfies_backdoor(bow, "x", "y", ["m", "a"])
+    chain = [((0, 1), (0, 2)), ((0, 2), (0, 3))]  # a node may be a tuple
+    assert d_separated(chain, (0, 1), (0, 3), (0, 2))
 
 
 def test_a_direct_effect_is_identified_unless_a_feature_stands_between_others():
@@ -233,6 +235,12 @@ def test_the_fair_predictor_takes_scikit_learn_frames_and_weights_and_can_be_exp
     fair = fair_predictor(model, X, "gender")
     expected = model.predict(X.assign(gender=X.gender.mean()))
     np.testing.assert_allclose(fair(X.to_numpy()), expected, rtol=1e-6)
+    turned = X[["age", "gender", "height"]]
+    np.testing.assert_allclose(fair(turned), expected, rtol=1e-6)
+    np.testing.assert_allclose(fair_predictor(model, turned, "gender")(turned), expected, rtol=1e-6)
+    np.testing.assert_allclose(fair_predictor(truth, X, "gender")(turned), fair_predictor(truth, X, 0)(X), rtol=1e-6)
+    effect = direct_effect(model, turned, "age", at=1.0, reference=0.0)
+    np.testing.assert_allclose(effect.values, model.coef_[2], rtol=1e-6)
     explained = jaxshap.explain(fair, X.iloc[:3], X.iloc[:20])
     np.testing.assert_allclose(explained[:, "gender"].values, 0, atol=1e-6)
     assert (np.abs(explained[:, "age"].values) > 1e-4).all()
@@ -254,7 +262,10 @@ CHAIN = [("gender", "height"), ("height", "age")]
         (lambda X: direct_effect(truth, X, "age", at=[1.0, 2.0], reference=0.0), "grid"),
         (lambda X: direct_effect(truth, X, "age", at=1.0, reference=[[1.0], [2.0]]), "one value for each"),
         (lambda X: direct_effect(truth, X, [], at=1.0, reference=0.0), "names no column"),
+        (lambda X: direct_effect(truth, X, ["age", 2], at=[1.0, 2.0], reference=[0.0, 0.0]), "more than once"),
         (lambda X: fair_predictor(truth, X, 7), "names column 7"),
+        (lambda X: fair_predictor(truth, X, 0)(X.to_numpy()[:, :2]), r"pass \(rows, 3\)"),
+        (lambda X: fair_predictor(truth, X, 0)(X[["age", "gender"]]), r"lacks the columns \['height'\]"),
         (lambda X: d_separated([("a", "b"), ("b", "a")], "a", "b"), "circle"),
         (lambda X: d_separated(FORK, "height", "weight"), r"has no \['weight'\]"),
         (lambda X: d_separated(FORK, "height", ["height", "gender"]), "must not overlap"),

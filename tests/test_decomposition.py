@@ -235,6 +235,8 @@ def test_components_of_fitted_models_take_features_by_name():
     assert function.names == ("pay",)
     np.testing.assert_allclose(function([0.0, 1.0]), 3 * (np.array([0, 1]) - frame["pay"].mean()), atol=1e-5)
     np.testing.assert_allclose(jaxshap.component(fitted, frame, ["age", "sex"])(np.zeros((2, 2))), 0, atol=1e-5)
+    turned = jaxshap.component(fitted, frame[["pay", "sex", "age"]], "pay")  # in the order it was fitted with
+    np.testing.assert_allclose(turned([0.0, 1.0]), function([0.0, 1.0]), atol=1e-5)
 
 
 def test_weights_of_the_background_count():
@@ -275,6 +277,10 @@ def test_bars_show_the_largest_components_and_what_the_others_add_up_to(wide_gam
     assert len(widths) == 7
     np.testing.assert_array_equal(found.values, before)
     pyplot.close(ax.figure)
+    sparse = jaxshap.decompose(jaxshap.table(jnp.asarray(membership(4) @ [1.0, 0, 2, -3e-6]))).pick()
+    ax = jaxshap.plots.component_bars(sparse, names=["a" * 30, "b", "c" * 30, "d"])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["c" * 30, "a" * 30, "13 other components"]
+    pyplot.close(ax.figure)
     _, mine = pyplot.subplots()
     assert jaxshap.plots.component_bars(jaxshap.decompose(wide_game, 2).pick(0, 1), ax=mine) is mine
     pyplot.close(mine.figure)
@@ -295,9 +301,11 @@ def count_of(number):
         (lambda: jaxshap.decompose(count_of(3)).variance_shares(), ValueError, "two rows or more"),
         (lambda: jaxshap.decompose(count_of(3), 2)[0, 1, 2], KeyError, "at most 2"),
         (lambda: jaxshap.decompose(count_of(3), 2)[0, 3], KeyError, "from 0 to 2"),
-        (lambda: jaxshap.component(product_model, POINTS, 2), ValueError, "there is no feature 2"),
-        (lambda: jaxshap.component(product_model, POINTS, "age"), ValueError, "there is no feature 'age'"),
-        (lambda: jaxshap.component(product_model, POINTS, (1, 1)), ValueError, "each of them once"),
+        (lambda: jaxshap.decompose(count_of(3), 2.0), ValueError, "a whole number between 1 and 3"),
+        (lambda: jaxshap.component(product_model, POINTS, 2), ValueError, "columns 0..1"),
+        (lambda: jaxshap.component(product_model, POINTS, "age"), ValueError, "the column 'age'"),
+        (lambda: jaxshap.component(product_model, POINTS, (1, 1)), ValueError, "more than once"),
+        (lambda: jaxshap.component(product_model, POINTS, []), ValueError, "one feature or more"),
         (lambda: jaxshap.component(product_model, POINTS, (0, 1))(POINTS[:, 0]), ValueError, r"\(points, 2\)"),
     ],
 )

@@ -62,6 +62,8 @@ def test_cells_without_rows_are_hatched_and_the_legend_says_why():
     hatched = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_hatch()]
     assert len(hatched) == effect.filled.sum() > 0
     assert "no rows" in ax.get_legend().texts[0].get_text()
+    held = [effect.values[i : i + 2, j : j + 2] for i, j in np.argwhere(~effect.filled)]
+    np.testing.assert_allclose(ax.collections[0].get_clim()[1], np.abs(held).max(), rtol=1e-5)
 
 
 def test_what_is_outside_the_support_is_blank_and_said_to_be():

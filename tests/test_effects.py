@@ -145,17 +145,21 @@ def test_within_the_support_only_rows_that_still_look_like_data_count():
     assert inside.kind == "PDP within the support"
 
 
-def test_a_score_of_ones_own_says_what_is_inside():
+def test_a_score_of_ones_own_says_what_is_inside_and_the_model_need_not_know_what_is_not():
     rows = correlated(64)
-    nearby = jaxshap.pdp(
-        bilinear, rows, 0, grids={0: [-1.0, 1.0]}, inside=1.0, score=lambda x: -jnp.abs(x[:, 0] - x[:, 1])
-    )
     widest = np.abs(rows[:, 0] - rows[:, 1]).max()
+    near = {"grids": {0: [-1.0, 1.0]}, "inside": 1.0, "score": lambda x: -jnp.abs(x[:, 0] - x[:, 1])}
+    nearby = jaxshap.pdp(bilinear, rows, 0, **near)
     for place, value in enumerate((-1.0, 1.0)):
         counts = np.abs(value - rows[:, 1]) <= widest
         np.testing.assert_allclose(nearby.support[place], counts.mean(), atol=1e-6)
         expected = value + (1 + 2 * value) * rows[counts, 1].mean()
         np.testing.assert_allclose(nearby.values[place], expected, atol=1e-5)
+    assert nearby.support.min() < 1
+    silent = jaxshap.pdp(
+        lambda x: jnp.where(jnp.abs(x[:, 0] - x[:, 1]) > widest, jnp.nan, bilinear(x)), rows, 0, **near
+    )
+    np.testing.assert_array_equal(silent.values, nearby.values)
 
 
 def in_a_band(points):
@@ -327,6 +331,15 @@ def test_dtypes_follow_the_inputs_and_single_precision_is_right():
     np.testing.assert_allclose(single.std_error, double.std_error, rtol=1e-4)
 
 
+def test_a_large_constant_takes_no_digits_but_its_own():
+    """Rows in sixteenths and a constant of 1,000 round nothing, so that only sums can: 1 unit in the last place."""
+    rows = np.round(correlated(20_000) * 16) / 16
+    exact = rows.astype(np.float64)[:, 1].mean()
+    found = jaxshap.pdp(lambda x: 1000 + x[:, 1], rows, 0, grids={0: [0.0]})
+    assert abs(found.values[0] - 1000 - exact) <= 2**-14
+    np.testing.assert_allclose(found.std_error, rows[:, 1].std(ddof=1) / np.sqrt(20_000), rtol=1e-5)
+
+
 def test_memory_is_bounded_however_many_rows_and_points():
     rows, weights = correlated(30_000), weights_of(3)
 
@@ -350,15 +363,18 @@ ROWS = correlated(20)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: jaxshap.pdp(bilinear, ROWS, 3), r"features= names column 3, but X has columns 0..2"),
+        (lambda: jaxshap.pdp(bilinear, ROWS, 3), "features= names column 3, but the table has columns 0..2"),
         (lambda: jaxshap.ice(bilinear, ROWS, "age"), "does not have"),
         (lambda: jaxshap.pdp(bilinear, ROWS, (0, 0)), "pair of one feature with itself"),
         (lambda: jaxshap.pdp(bilinear, ROWS, (0, 1, 2)), "neither a feature nor a pair"),
         (lambda: jaxshap.pdp(bilinear, ROWS, []), "features is empty"),
-        (lambda: jaxshap.pdp(bilinear, ROWS, 0, grid_resolution=1), "2 points or more"),
+        (lambda: jaxshap.pdp(bilinear, ROWS, 0, grid_resolution=1), "2 or more"),
         (lambda: jaxshap.pdp(bilinear, ROWS, 0, percentiles=(0.9, 0.1)), "the smaller first"),
         (lambda: jaxshap.pdp(bilinear, ROWS, 0, grids={0: [np.nan]}), "finite numbers"),
-        (lambda: jaxshap.pdp(bilinear, ROWS, 0, categorical="x0"), "pass a list"),
+        (lambda: jaxshap.pdp(bilinear, ROWS, 0, categorical=[0.5]), "a name or a number"),
+        (lambda: jaxshap.pdp(bilinear, ROWS, 0, grids=[0.0, 1.0]), "pass a dict, such as"),
+        (lambda: jaxshap.ice(bilinear, ROWS, 0, centred=0.5), "pass a dict, such as"),
+        (lambda: jaxshap.pdp(bilinear, ROWS, 0, grid_resolution=4.5), "a whole number of points"),
         (lambda: jaxshap.pdp(bilinear, ROWS, 0, score=lambda x: x[:, 0]), "pass inside= too"),
         (lambda: jaxshap.pdp(bilinear, ROWS, 0, inside=1.5), "share of the background"),
         (lambda: jaxshap.pdp(bilinear, ROWS, 0, weights=np.ones(3)), "one a row"),

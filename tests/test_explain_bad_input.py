@@ -48,7 +48,7 @@ BAD = {
     "an array of strings": ([["a", "b", "c"]], BACKGROUND, {}, TypeError, "not numbers"),
     "numbers written as strings": ([["1", "2", "3"]], BACKGROUND, {}, TypeError, "not numbers"),
     "an unknown group": (frame(ROWS), BACKGROUND, {"groups": {"g": ["age", "sex"]}}, ValueError, "column 'sex'"),
-    "an unknown column number": (ROWS, BACKGROUND, {"groups": [[0, 3]]}, ValueError, r"X has columns 0\.\.2"),
+    "an unknown column number": (ROWS, BACKGROUND, {"groups": [[0, 3]]}, ValueError, r"has columns 0\.\.2"),
     "overlapping groups": (ROWS, BACKGROUND, {"groups": [[0, 1], [1, 2]]}, ValueError, r"\['x1'\] are in more"),
     "the same group twice": (ROWS, BACKGROUND, {"groups": [[0, 1], [0, 1]]}, ValueError, "must not overlap"),
     "a column twice in a group": (ROWS, BACKGROUND, {"groups": [[0, 0]]}, ValueError, "more than one group"),

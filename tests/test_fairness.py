@@ -147,7 +147,7 @@ def test_the_picture_shows_each_feature_and_the_sum_and_changes_nothing():
     np.testing.assert_array_equal(found.values, before)
     assert jaxshap.plots.disparity(found, ax=ax) is ax
     few = jaxshap.plots.disparity(found, most=1)
-    assert "2 smaller features not shown" in few.get_xlabel()
+    assert "2 smaller ones not shown" in few.get_xlabel()
 
 
 def test_what_cannot_be_done_says_what_to_do():
@@ -155,6 +155,9 @@ def test_what_cannot_be_done_says_what_to_do():
     one = made_up(values, values)
     with pytest.raises(ValueError, match="one label a row"):
         disparity(one, ["a", "b"])
+    for missing in (None, np.nan):
+        with pytest.raises(ValueError, match=r"1 row\(s\) have no group"):
+            disparity(one, np.array(["a", "b", "a", missing], object))
     with pytest.raises(ValueError, match="two groups or more"):
         disparity(one, ["a"] * 4)
     with pytest.raises(ValueError, match="not one of the groups"):

@@ -325,6 +325,7 @@ def with_rows():
         (lambda: jaxshap.interactions(small())[0, 1, 2], KeyError, "at most 2"),
         (lambda: jaxshap.interactions(small(), order=1).matrix(), ValueError, "order=2"),
         (lambda: with_rows().to_shapiq(), ValueError, r"\.pick\(0, 0\)"),
+        (lambda: with_rows().pick(0, 2), IndexError, r"\(0, 2\) is not among rows and outputs of shape \(2, 2\)"),
         (lambda: jaxshap.plots.interaction_heatmap(with_rows()), ValueError, r"\.pick\(0, 0\)"),
         (lambda: jaxshap.plots.interaction_network(with_rows().pick(0, 0), names=["a"]), ValueError, "1 names for 3"),
         (

@@ -52,14 +52,24 @@ def test_a_linear_model_is_found_exactly_without_a_ridge():
     assert (found.std_error < 1e-4).all()
 
 
-def test_a_constant_column_gets_no_coefficient_and_breaks_nothing():
+@pytest.mark.parametrize("constant", [7.0, 0.1])
+def test_a_constant_column_gets_no_coefficient_and_breaks_nothing(constant):
+    """Even if the model would react to it, and whether or not the mean of the column is rounded."""
     X = table()
-    X[:, 1] = 7
+    X[:, 3] = constant
     for ridge in (0.0, 1.0):
         found = jaxshap.lime(0, linear, X[:2], X, num_samples=300, ridge=ridge)
-        assert (found.coefficients[:, 1] == 0).all()
-        assert np.isnan(found.std_error[:, 1]).all()
+        assert (found.coefficients[:, 3] == 0).all()
+        assert np.isnan(found.std_error[:, 3]).all()
         assert np.isfinite(found.coefficients).all()
+
+
+def test_a_row_without_any_samples_near_it_has_none_and_says_so():
+    X = table()
+    found = jaxshap.lime(np.int64(0), linear, X[:1] + 1000, X, num_samples=300)
+    assert found.effective_samples == 0
+    assert np.isnan(found.std_error).all()
+    assert np.isnan(found.score)
 
 
 def test_the_ridge_regression_is_that_of_scikit_learn():
@@ -289,15 +299,20 @@ def test_stability_is_lime_at_each_width_with_one_set_of_samples():
     ("options", "message"),
     [
         ({"kernel_width": 0.0}, "positive number of standard deviations"),
-        ({"num_samples": 1}, "many more samples"),
+        ({"num_samples": 5}, "5 for 4 features: a regression needs many more samples"),
         ({"ridge": -1.0}, "penalty of 0 or more"),
         ({"categorical": ["nothing"]}, "categorical= names the column 'nothing'"),
+        ({"categorical": "nothing"}, "categorical= names the column 'nothing'"),
+        ({"background": table()[:1]}, "all rows of the background are the same"),
+        ({"background": np.where(table() > 10, np.nan, table())}, r"background is NaN or infinite in \['x1'\]"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_do(options, message):
     X = table()
     with pytest.raises(ValueError, match=message):
-        jaxshap.lime(0, linear, X[:1], X, **options)
+        jaxshap.lime(0, linear, X[:1], **({"background": X} | options))
+    with pytest.raises(TypeError, match="pass ForwardSelection or LassoPath"):
+        jaxshap.lime(0, linear, X[:1], X, selection=2)
     with pytest.raises(ValueError, match="keeps 1 feature or more"):
         ForwardSelection(0)
     with pytest.raises(ValueError, match="two widths or more"):

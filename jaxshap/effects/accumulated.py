@@ -7,13 +7,13 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.effects.binning import Cells, categorical_cells, checked_edges, groups_of, numeric_cells, quantile_edges
-from jaxshap.effects.grids import Feature, Grids, Sample, Target, given_grids, read_columns, read_sample, read_targets
+from jaxshap.effects.grids import Feature, Grids, Sample, Target, given_grids, read_sample, read_targets
 from jaxshap.effects.local_effects import accumulated, per_bin
 from jaxshap.effects.moving import Moves, outputs_at, over_batches, points_at_once, slopes_at, twists_at
 from jaxshap.effects.records import AccumulatedEffect
 from jaxshap.evaluation import BatchSize, is_traced
 from jaxshap.game import Host
-from jaxshap.inputs import read_output_names
+from jaxshap.inputs import column_numbers, read_output_names
 from jaxshap.memory import bucket, byte_limit
 
 STEPS = {
@@ -54,9 +54,12 @@ def ale(
     """
     sample = read_sample(model, X, None, feature_names)
     targets = read_targets(features, sample.names)
-    levels = read_columns(categorical, sample.names, "categorical")
+    levels = set(column_numbers(categorical, sample.names, "categorical="))
     _check(sample, targets, levels, bins, derivative)
-    edges = {column: checked_edges(grid, sample, column) for column, grid in given_grids(grids, sample).items()}
+    given = given_grids(grids, sample)
+    if without := [sample.names[column] for column in given.keys() & levels]:
+        raise ValueError(f"categories have no bins: leave {without} out of grids=, or out of categorical=.")
+    edges = {column: checked_edges(grid, sample, column) for column, grid in given.items()}
     for column in sorted({column for target in targets for column in target} - edges.keys() - levels):
         edges[column] = quantile_edges(sample, column, bins)
     kind = "ALE by derivatives" if derivative else "ALE"
@@ -83,8 +86,8 @@ def _cells(sample: Sample, target: Target, edges: dict[int, Any], levels: set[in
 
 
 def _check(sample: Sample, targets: list[Target], levels: set[int], bins: int, derivative: bool) -> None:
-    if bins < 1:
-        raise ValueError(f"bins={bins}: pass 1 or more.")
+    if not isinstance(bins, int | np.integer) or bins < 1:
+        raise ValueError(f"bins={bins}: pass a whole number, 1 or more.")
     if not (sample.weights == sample.weights[0]).all():
         raise ValueError("ale takes every row alike: pass the rows themselves rather than rows with weights.")
     pairs = [[sample.names[column] for column in target] for target in targets if len(target) == 2]

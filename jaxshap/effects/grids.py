@@ -57,16 +57,12 @@ def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
     return targets
 
 
-def read_columns(columns: Sequence[Feature], names: Sequence[str], what: str) -> set[int]:
-    if isinstance(columns, str):
-        raise ValueError(f"{what}={columns!r} is one name: pass a list, [{columns!r}].")
-    return {column_number(column, names, f"{what}=") for column in columns}
-
-
 def given_grids(grids: Grids | None, sample: Sample, what: str = "grids") -> dict[int, Float[np.ndarray, "points"]]:
     """Points that were passed in, as wide as the rows."""
+    if not isinstance(grids, Mapping | None):
+        raise ValueError(f"{what}= gives values by feature: pass a dict, such as {{{sample.names[0]!r}: …}}.")
     found = {}
-    for feature, points in ({} if grids is None else grids).items():
+    for feature, points in (grids or {}).items():
         column = column_number(feature, sample.names, f"{what}=")
         grid = np.atleast_1d(np.asarray(points, sample.rows.dtype))
         if grid.ndim != 1 or not grid.size or not np.isfinite(grid.astype(np.float64)).all():
@@ -109,8 +105,8 @@ def even_grids(
 
 
 def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
-    if resolution < 2:
-        raise ValueError(f"grid_resolution={resolution}: a grid needs 2 points or more.")
+    if not isinstance(resolution, int | np.integer) or resolution < 2:
+        raise ValueError(f"grid_resolution={resolution}: pass a whole number of points, 2 or more.")
     if len(percentiles) != 2 or not 0 <= percentiles[0] < percentiles[1] <= 1:
         raise ValueError(f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first.")
 

@@ -15,14 +15,13 @@ from jaxshap.effects.grids import (
     check_resolution,
     even_grids,
     given_grids,
-    read_columns,
     read_sample,
     read_targets,
 )
 from jaxshap.effects.moving import Moves, batches_of, is_best_alone, over_batches, points_at_once
 from jaxshap.evaluation import BatchSize
 from jaxshap.game import Host
-from jaxshap.inputs import read_output_names
+from jaxshap.inputs import column_numbers, read_output_names
 from jaxshap.memory import bucket
 from jaxshap.support import Score, learn_support
 
@@ -50,7 +49,7 @@ class Asked(NamedTuple):
 def read_asked(model, X, features, grids, resolution, percentiles, categorical, weights, feature_names) -> Asked:
     sample = read_sample(model, X, weights, feature_names)
     targets = read_targets(features, sample.names)
-    levels = read_columns(categorical, sample.names, "categorical")
+    levels = set(column_numbers(categorical, sample.names, "categorical="))
     check_resolution(resolution, percentiles)
     found = given_grids(grids, sample)
     columns = sorted({column for target in targets for column in target} - found.keys())

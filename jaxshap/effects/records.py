@@ -111,13 +111,16 @@ def weighted_mean(
 ) -> tuple[Float[Array, "points *out"], Float[Array, "points *out"], Float[Array, "points"]]:
     """Means over the rows that count at each point, their standard errors, and the share of the weights that counts.
 
-    The error is the jackknife's for a ratio of means, to first order; without weights it is s/√rows exactly.
+    The error is the jackknife's for a ratio of means, to first order; without weights it is s/√rows exactly. Rows that
+    do not count may be NaN.
     """
     share = jnp.broadcast_to(weights.astype(outputs.dtype), outputs.shape[:2])
     share = share if within is None else jnp.where(within, share, 0)
     support = share.sum(1)
     share = (share / support[:, None]).reshape(*share.shape, *(1,) * (outputs.ndim - 2))
+    outputs = outputs if within is None else jnp.where(share > 0, outputs, 0)
     mean = (share * outputs).sum(1)
+    mean += (share * (outputs - mean[:, None])).sum(1)  # a long sum of like numbers in float32 loses digits
     square = ((share * (outputs - mean[:, None])) ** 2).sum(1) / (1 - (share**2).sum(1))
     error = jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), square)  # a gradient at 0 stays finite
     return mean, error, support

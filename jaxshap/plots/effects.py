@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.effects.records import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
-from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, WIDEST, new_axes, shortened, tidy
+from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, SURE, WIDEST, error_words, new_axes, shortened, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_WORDS = 8  # categories below which there is room to say "rows"
+FINER = 8  # steps between two ends of a bin
 MOST_MARKS = 300  # of rows: more would hide what they are drawn on
 
 
@@ -36,7 +38,9 @@ def ice(
     ax.plot(places, values[shown].T, color="0.6", lw=0.6, alpha=0.6, zorder=1)
     ax.plot([], [], color="0.6", lw=0.8, label=f"{len(shown)} of {len(values)} rows")
     _line(ax, curves.average(), output, "mean of all rows")
-    ax.set_ylabel(_label(curves, output, "prediction" + (" − at the start" if "centred" in curves.kind else "")))
+    ax.set_ylabel(
+        _label(curves, output, "prediction" + (" less that at the start" if "centred" in curves.kind else ""))
+    )
     ax.legend(frameon=False, loc="best")
     return tidy(ax)
 
@@ -61,13 +65,8 @@ def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes
     values = _one_output(effect, np.asarray(effect.values), output, axis=2)
     across, up = _places(effect, 0), _places(effect, 1)
     mesh = ax.pcolormesh(across, up, values.T, cmap=SEQUENTIAL, shading="nearest")
-    if not any(effect.categorical) and min(values.shape) > 1 and np.isfinite(values).any() and np.nanstd(values) > 0:
-        from matplotlib.patheffects import withStroke as stroke
-
-        lines = ax.contour(across, up, values.T, colors="white", linewidths=0.8)
-        texts = ax.clabel(lines, fontsize=8)
-        for drawn in (lines, *texts):  # white on black is seen on every colour
-            drawn.set_path_effects([stroke(linewidth=2, foreground="black")])
+    if not any(effect.categorical):
+        _level_lines(ax, across, up, values)
     if np.isnan(values).any():
         ax.set_title("blank: no row moved there looks like data", fontsize="medium")
     _map_axes(ax, effect, mesh, _label(effect, output, "mean prediction"))
@@ -77,7 +76,8 @@ def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes
 def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
     """The accumulated effect, 0 on average, with ± 1.96 standard errors and a mark a row.
 
-    Of two features a map of cells, what is left beside the effects of each; cells without rows are hatched.
+    Of two features a map with level lines, dashed below 0: what is left beside the effects of each. Cells without rows
+    are hatched, and colours span those of the others.
 
     Example:
         >>> import jaxshap, matplotlib
@@ -94,13 +94,17 @@ def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes
         ax.set_ylabel(_label(effect, output, "accumulated effect"))
         return tidy(ax)
     ax = ax or new_axes(6.4, 5)
-    corners = _one_output(effect, np.asarray(effect.values), output, axis=2)
-    cells = (corners[1:, 1:] + corners[:-1, 1:] + corners[1:, :-1] + corners[:-1, :-1]) / 4
-    most = np.abs(cells).max() or 1
-    mesh = ax.pcolormesh(*effect.grids, cells.T, cmap=DIVERGING, vmin=-most, vmax=most)
+    values = _one_output(effect, np.asarray(effect.values), output, axis=2)
+    across, up = map(np.asarray, effect.grids)
+    most = np.abs(values[_corners_with_rows(effect)]).max() or 1
+    (sides, from_left), (heights, from_below) = _finer(across), _finer(up)
+    between = from_below @ values.T @ from_left.T
+    mesh = ax.pcolormesh(sides, heights, between, cmap=DIVERGING + "_r", vmin=-most, vmax=most)
+    _level_lines(ax, across, up, np.clip(values, -most, most))
     if effect.filled.any():
         _hatch(ax, effect)
-    _map_axes(ax, effect, mesh, _label(effect, output, "effect beside those of each"))
+    beyond = "both" if np.abs(values).max() > most else "neither"
+    _map_axes(ax, effect, mesh, _label(effect, output, "effect beside those of each"), beyond)
     return ax
 
 
@@ -109,15 +113,16 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
     values, errors = (
         _one_output(effect, np.asarray(part), output, axis=1) for part in (effect.values, effect.std_error)
     )
-    places, errors, colour = _places(effect), 1.96 * errors, LINES[0]
-    named = f"{label} ± 1.96 standard errors"
+    places, errors, colour = _places(effect), SURE * errors, LINES[0]
+    named = f"{label}, {error_words(errors)}"
     if effect.categorical[0]:
         how: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 4, "zorder": 3, "label": named}
         ax.errorbar(places, values, yerr=errors, **how)
         counts = (np.asarray(effect.data) == effect.grids[0]).sum(0)
-        ticks = [f"{level:g}\n{count} rows" for level, count in zip(effect.grids[0], counts, strict=True)]
-        ax.set_xticks(places, ticks)
+        below = "{:g}\n{} rows" if len(places) <= MOST_WORDS else "{:g}\n{}"
+        ax.set_xticks(places, list(map(below.format, effect.grids[0], counts)))
         ax.set_xlim(-0.5, len(places) - 0.5)
+        ax.set_xlabel(effect.feature_names[0] + ("" if len(places) <= MOST_WORDS else ", and the number of rows"))
     else:
         ax.fill_between(places, values - errors, values + errors, color=colour, alpha=0.25, lw=0, zorder=2)
         ax.plot(places, values, color=colour, lw=2, zorder=3, label=named)
@@ -127,7 +132,30 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
         marks = rows[np.linspace(0, len(rows) - 1, min(MOST_MARKS, len(rows))).astype(int)]
         how = {"transform": ax.get_xaxis_transform(), "color": "black", "ms": 7, "mew": 0.5, "alpha": 0.5}
         ax.plot(marks, np.full(len(marks), 0.015), "|", **how)
-    ax.set_xlabel(shortened(effect.feature_names[0], WIDEST))
+        ax.set_xlabel(shortened(effect.feature_names[0], WIDEST))
+
+
+def _level_lines(ax: "Axes", across: np.ndarray, up: np.ndarray, values: np.ndarray) -> None:
+    """With their values, dashed below 0; so that a map can be read in grey."""
+    if min(values.shape) < 2 or not np.isfinite(values).any() or np.nanstd(values) == 0:
+        return
+    from matplotlib.patheffects import withStroke as stroke
+
+    lines = ax.contour(across, up, values.T, colors="white", linewidths=0.8)
+    for drawn in (lines, *ax.clabel(lines, fontsize=8)):  # white on black is seen on every colour
+        drawn.set_path_effects([stroke(linewidth=2, foreground="black")])
+
+
+def _finer(grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of narrower bins, and what makes values at the ends of the old ones into values in the middle of these."""
+    ends = np.linspace(0, len(grid) - 1, FINER * (len(grid) - 1) + 1)
+    middles, places = (ends[1:] + ends[:-1]) / 2, np.arange(len(grid))
+    return np.interp(ends, places, grid), np.maximum(1 - np.abs(middles[:, None] - places), 0)
+
+
+def _corners_with_rows(effect: AccumulatedEffect) -> np.ndarray:
+    held = np.pad(~np.asarray(effect.filled), 1)
+    return held[1:, 1:] | held[:-1, 1:] | held[1:, :-1] | held[:-1, :-1]
 
 
 def _hatch(ax: "Axes", effect: AccumulatedEffect) -> None:
@@ -136,14 +164,14 @@ def _hatch(ax: "Axes", effect: AccumulatedEffect) -> None:
     across, up = (np.asarray(grid, float).tolist() for grid in effect.grids)
     for i, j in np.argwhere(effect.filled):
         width, height = across[i + 1] - across[i], up[j + 1] - up[j]
-        ax.add_patch(Rectangle((across[i], up[j]), width, height, fill=False, hatch="///", lw=0))
-    patch = Rectangle((0, 0), 1, 1, facecolor="white", edgecolor="black", hatch="///", lw=0.5)
+        ax.add_patch(Rectangle((across[i], up[j]), width, height, fill=False, hatch="///", edgecolor="0.5", lw=0))
+    patch = Rectangle((0, 0), 1, 1, facecolor="white", edgecolor="0.5", hatch="///", lw=0.5)
     where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
     ax.legend([patch], ["no rows: as in the nearest cell that has some"], **where)
 
 
-def _map_axes(ax: "Axes", effect: Effect, mesh, label: str) -> None:
-    """Names of both features, a dot a row, and a bar of colours."""
+def _map_axes(ax: "Axes", effect: Effect, mesh, label: str, beyond: str = "neither") -> None:
+    """Names of both features, a dot a row, and a bar of colours that may not reach all values."""
     limits = ax.get_xlim(), ax.get_ylim()
     some = np.linspace(0, len(effect.data) - 1, min(MOST_MARKS, len(effect.data))).astype(int)
     dots = [_dots(effect, side)[some] for side in (0, 1)]
@@ -155,7 +183,7 @@ def _map_axes(ax: "Axes", effect: Effect, mesh, label: str) -> None:
     ax.set_ylim(*limits[1])
     ax.set_xlabel(shortened(effect.feature_names[0], WIDEST))
     ax.set_ylabel(shortened(effect.feature_names[1], WIDEST))
-    ax.figure.colorbar(mesh, ax=ax, label=label)
+    ax.figure.colorbar(mesh, ax=ax, label=label, extend=beyond)
 
 
 def _dots(effect: Effect, side: int) -> np.ndarray:

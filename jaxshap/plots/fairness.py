@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.fairness import Disparity
-from jaxshap.plots.style import NEGATIVE, POSITIVE, new_axes, shortened, tidy
+from jaxshap.plots.style import (
+    NEGATIVE,
+    POSITIVE,
+    SURE,
+    draw_errors,
+    error_words,
+    largest,
+    new_axes,
+    shortened,
+    smaller_not_shown,
+    tidy,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,25 +36,24 @@ def disparity(found: Disparity, *, group: object = None, most: int = 12, ax: "Ax
         'mean attribution, b less a (± 1.96 standard errors)'
     """
     number = _number_of(found, group)
-    values, errors = found.values[number], 1.96 * found.std_error[number]
+    values, errors = found.values[number], SURE * found.std_error[number]
     if values.ndim > 1:
         raise ValueError(f"disparity draws one output and there are {values.shape[1:]}: pick one of the explanation's.")
-    order = np.argsort(np.abs(values))[-most:]
+    order = largest(np.abs(values), most)[::-1]
     ax = ax or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
     heights = np.r_[np.arange(len(order)) + 1.3, 0]  # the sum stands apart
     lengths, ends = (
         np.r_[values[order], found.total[number]],
-        np.r_[errors[order], 1.96 * found.total_std_error[number]],
+        np.r_[errors[order], SURE * found.total_std_error[number]],
     )
     colours = [POSITIVE if length >= 0 else NEGATIVE for length in lengths]
     bars = ax.barh(heights, lengths, color=colours, height=0.7)
     bars[-1].set(facecolor="0.75", edgecolor="black", linewidth=0.8)
-    ax.errorbar(lengths, heights, xerr=ends, fmt="none", ecolor="black", capsize=3, lw=1)
+    draw_errors(ax, lengths, heights, ends)
     ax.axvline(0, color="black", lw=0.8)
     ax.set_yticks(heights, [*(shortened(found.feature_names[feature]) for feature in order), "all features"])
-    hidden = len(values) - len(order)
-    rest = f"\n{hidden} smaller features not shown" if hidden else ""
-    ax.set_xlabel(f"mean attribution, {found.groups[number]} less {found.reference} (± 1.96 standard errors){rest}")
+    what = f"mean attribution, {found.groups[number]} less {found.reference} ({error_words(ends)})"
+    ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 
 

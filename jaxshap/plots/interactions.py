@@ -8,13 +8,14 @@ from jaxtyping import Float
 
 from jaxshap.decomposition import Decomposition
 from jaxshap.indices import Interactions
-from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, new_axes, shortened, tidy
+from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, largest, new_axes, shortened, tidy, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Found = TypeVar("Found", Interactions, Decomposition)
 MOST_NUMBERS = 12  # players whose cells have room for numbers
+LONGEST = 44  # letters beside a bar
 
 
 def interaction_heatmap(
@@ -33,15 +34,15 @@ def interaction_heatmap(
     names = _names(names, interactions.num_players)
     number = len(matrix)
     ax = ax or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
-    largest = np.nanmax(np.abs(matrix), initial=0) or 1
+    extent = np.nanmax(np.abs(matrix), initial=0) or 1
     ax.set_facecolor("0.85")  # what is unknown
-    image = ax.imshow(matrix, cmap=DIVERGING + "_r", vmin=-largest, vmax=largest)
+    image = ax.imshow(matrix, cmap=DIVERGING + "_r", vmin=-extent, vmax=extent)
     for (row, column), value in np.ndenumerate(matrix):
-        text = "−" if value < -largest / 50 else ""
+        text = "−" if value < -extent / 50 else ""
         if number <= MOST_NUMBERS:
-            text = f"{value:.2g}" if abs(value) > largest / 1000 else "0"
+            text = f"{value:.2g}" if abs(value) > extent / 1000 else "0"
         if np.isfinite(value):
-            shade = "white" if abs(value) > 0.7 * largest else "black"
+            shade = "white" if abs(value) > 0.7 * extent else "black"
             ax.text(column, row, text.replace("-", "−"), ha="center", va="center", color=shade, fontsize=8)
     ax.set_xticks(range(number), names, rotation=45, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(number), names)
@@ -50,7 +51,8 @@ def interaction_heatmap(
     ax.grid(which="minor", color="white", lw=1)
     ax.tick_params(which="both", length=0)
     ax.spines[:].set_visible(False)
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=f"{interactions.index}; single players on the diagonal")
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=interactions.index)
+    ax.set_title("on the diagonal: single players", fontsize="medium")
     return ax
 
 
@@ -86,7 +88,7 @@ def interaction_network(
     for sign, label in ((1, "positive"), (-1, "negative")):
         face = POSITIVE if sign > 0 else "white"
         ax.plot([], [], **_stroke(sign), marker="o", markerfacecolor=face, label=label, lw=2)
-    ax.legend(loc="lower left", frameon=False, fontsize=9, handlelength=4)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False, fontsize=9, handlelength=4)
     ax.set_title(f"{interactions.index}: the {len(drawn)} strongest of {len(pairs)} pairs", fontsize=10)
     return ax
 
@@ -95,6 +97,8 @@ def component_bars(
     decomposition: Decomposition, *, names: Sequence[str] | None = None, most: int = 15, ax: "Axes | None" = None
 ) -> "Axes":
     """The largest components of one prediction, order by order, and what all others add up to.
+
+    Those below a thousandth of the largest are among the others; what they all are is in `decomposition.sets`.
 
     Example
     >>> import jax.numpy as jnp, jaxshap
@@ -106,14 +110,17 @@ def component_bars(
     values = np.asarray(_single(decomposition).values, np.float64)
     names = _names(names, decomposition.num_players)
     sizes = decomposition.members.sum(1)
-    largest = 1 + np.argsort(-np.abs(values[1:]), kind="stable")[:most]
-    kept = sorted(largest, key=lambda place: (sizes[place], -abs(values[place])))
+    extent = np.abs(values)
+    extent[0] = 0  # the constant has no bar
+    found = largest(extent, most)
+    found = found[extent[found] > extent.max() / 1000]
+    kept = np.array(sorted(found, key=lambda place: (sizes[place], -extent[place])), int)
     prediction = float(decomposition.full)
     rest = prediction - values[0] - values[kept].sum()
     hidden = 2**decomposition.num_players - 1 - len(kept)
-    labels = [" × ".join(names[player] for player in np.flatnonzero(decomposition.members[place])) for place in kept]
+    labels = [_label(names, decomposition.members[place]) for place in kept]
     lengths = [*values[kept], *([rest] if hidden else [])]
-    labels += [f"{hidden:,} other components" if hidden > 1 else "1 other component"] if hidden else []
+    labels += [_others(hidden)] if hidden else []
     ax = ax or new_axes(7.5, 1.2 + 0.32 * len(lengths))
     colours = [POSITIVE if length >= 0 else NEGATIVE for length in lengths]
     hatches = ["", "///", "...", "xxx"]
@@ -125,8 +132,25 @@ def component_bars(
     ax.set_yticks(rows, labels)
     ax.invert_yaxis()
     ax.axvline(0, color="black", lw=0.8)
-    ax.set_xlabel(f"component; with the constant {values[0]:.4g} they sum to the prediction {prediction:.4g}")
+    ax.set_xlabel(
+        wrapped("component", f"with the constant {values[0]:.4g} they sum to the prediction {prediction:.4g}")
+    )
     return tidy(ax)
+
+
+def _label(names: Sequence[str], inside: np.ndarray) -> str:
+    """All names where there is room, or those that are left out; else the first and the last."""
+    members, others = ([names[player] for player in np.flatnonzero(part).tolist()] for part in (inside, ~inside))
+    whole, rest = " × ".join(members), "all but " + ", ".join(others) if others else "all players"
+    if len(whole) <= LONGEST or len(members) < 3:
+        return shortened(whole, LONGEST)
+    return rest if len(rest) <= LONGEST else f"{shortened(members[0], 18)} × … × {shortened(members[-1], 18)}"
+
+
+def _others(hidden: int) -> str:
+    if hidden > 10**6:
+        return "all other components"
+    return f"{hidden:,} other components" if hidden > 1 else "1 other component"
 
 
 def _mark_orders(ax: "Axes", sizes: Sequence[int] | np.ndarray) -> None:

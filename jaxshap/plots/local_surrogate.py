@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.local_surrogate import Stability
-from jaxshap.plots.style import LINES, new_axes, shortened, tidy
+from jaxshap.plots.style import LINES, SURE, largest, legend_beside, new_axes, shortened, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,11 +30,11 @@ def lime_stability(
         raise ValueError(f"lime_stability draws one output and there are {coefficients.shape[2:]}: pass output=.")
     if output is not None:
         coefficients, errors = coefficients[..., output], errors[..., output]
-    order = np.argsort(-np.abs(coefficients).max(0))[:most]
+    order = largest(np.abs(coefficients).max(0), most)
     ax = ax or new_axes(7, 4)
     for number, feature in enumerate(order):
         colour, dash = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
-        line, band = coefficients[:, feature], 1.96 * np.nan_to_num(errors[:, feature])
+        line, band = coefficients[:, feature], SURE * np.nan_to_num(errors[:, feature])
         ax.plot(
             found.widths, line, color=colour, ls=dash, marker="o", ms=3, label=shortened(found.feature_names[feature])
         )
@@ -45,5 +45,5 @@ def lime_stability(
     )
     ax.set_xticks(found.widths, [f"{width:.2g}" for width in found.widths])
     ax.minorticks_off()
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(ax)
     return tidy(ax)
