@@ -3,8 +3,8 @@
     python benchmarks/residual_sampling.py
 
 Games of 10 players with all worths known: a network on coalitions, votes with a quota, products of two players, and
-independent worths. The error is that of ‖r_i‖² relative to its root mean square over players; z is (estimate − exact) / standard
-error, whose mean should be 0 and whose spread 1.
+independent worths. The error is that of ‖r_i‖² relative to its root mean square over players; z is (estimate − exact)
+over the standard error: its mean should be 0 and its spread 1.
 """  # fmt: skip
 
 import jax
@@ -14,7 +14,7 @@ import report
 
 import jaxshap
 
-PLAYERS, KEYS, BUDGETS = 10, 400, (550, 3300)
+PLAYERS, KEYS, BUDGETS = 10, 200, (550, 3300)
 
 
 def games() -> dict[str, jaxshap.Game]:

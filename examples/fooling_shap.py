@@ -170,7 +170,7 @@ def shift(model: Callable, people: People) -> float:
 def outside_shares(people: People, seed: int) -> dict[str, NamedTuple]:
     """How many points of the marginal game look like no person: to nearest neighbours, and to a detector of one's own.
 
-    Where features hardly go together, mixtures are near to people and only something that is trained to tell them apart does.
+    Where features hardly go together mixtures are near to people, and only what is trained on both tells them apart.
     """
     rows, seen, kept = people.rows[-NUM_KEPT:][:NUM_EXPLAINED], people.rows[:-NUM_KEPT], people.rows[-NUM_KEPT:]
     score = jax.tree_util.Partial(_looks_real, trained_detector(people, seed + 1_000, num_trees=50)[0])

@@ -122,7 +122,8 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
         below = "{:g}\n{} rows" if len(places) <= MOST_WORDS else "{:g}\n{}"
         ax.set_xticks(places, list(map(below.format, effect.grids[0], counts)))
         ax.set_xlim(-0.5, len(places) - 0.5)
-        ax.set_xlabel(effect.feature_names[0] + ("" if len(places) <= MOST_WORDS else ", and the number of rows"))
+        name = shortened(effect.feature_names[0], WIDEST)
+        ax.set_xlabel(name + ("" if len(places) <= MOST_WORDS else ", and the number of rows"))
     else:
         ax.fill_between(places, values - errors, values + errors, color=colour, alpha=0.25, lw=0, zorder=2)
         ax.plot(places, values, color=colour, lw=2, zorder=3, label=named)
