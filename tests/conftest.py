@@ -1,23 +1,24 @@
-"""Strict dtypes for every test, caches cleared between modules, and a count of compiled programs."""
+"""Strict dtypes for every test, caches and pictures cleared between modules, and a count of compiled programs."""
 
 import contextlib
 
 import jax
-import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_disable_most_optimizations", True)  # compiling dominates the time of these tests
-matplotlib.use("Agg")
+plt.switch_backend("Agg")
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _clear_caches():
-    """A long-lived process that keeps every compiled program runs out of memory maps."""
+def _leave_nothing_behind():
+    """A long-lived process that keeps every compiled program runs out of memory maps; open pictures are counted."""
     yield
     jax.clear_caches()
+    plt.close("all")
 
 
 @pytest.fixture
