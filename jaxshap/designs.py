@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.coalitions import draw_pairs, num_pairs
 
@@ -15,6 +15,12 @@ def least_pairs(num_players: int) -> int:
     return min(num_players, 2 ** (num_players - 1) - 1)
 
 
+def balanced_rates(num_players: int) -> Float[np.ndarray, "half"]:
+    """How fast pairs with a smaller side of size 1..⌊n/2⌋ come in: single players first, then all sizes alike."""
+    sizes = np.arange(1, num_players // 2 + 1)
+    return np.where(sizes == 1, np.inf, np.where(2 * sizes == num_players, 1.0, 2.0))
+
+
 def balanced_pairs(key: Key[Array, ""], num_players: int, count: int) -> Bool[Array, "count n"]:
     """One side each of `count` distinct pairs: single players, then greedily the most balanced of a random pool.
 
@@ -22,13 +28,13 @@ def balanced_pairs(key: Key[Array, ""], num_players: int, count: int) -> Bool[Ar
     minimise. N and the single players together count as one pair in it: counted in full they keep out everything but
     halves of N, and the design is blind to how worths depend on size. Sizes in the pool are equally likely. The pool
     depends on the number of players alone, so a larger count keeps every pair; sums of integers make the order exact.
+    Once all of the pool is in, the pairs are those of `draw_pairs`, which came in at `balanced_rates`.
     """
     supply = num_pairs(num_players)
     pool_size = min(sum(supply), num_players + min(160 * num_players, POOL))
     chosen = min(8 * num_players, MOST_CHOSEN, (pool_size - num_players) // 2) if num_players <= MOST_PLAYERS else 0
     picked = max(min(chosen, count - num_players), 0)
-    sizes = np.arange(1, len(supply) + 1)
-    rates = tuple(np.where(sizes == 1, np.inf, np.where(2 * sizes == num_players, 1.0, 2.0)).tolist())
+    rates = tuple(balanced_rates(num_players).tolist())
     drawn = draw_pairs(key, num_players, max(count, pool_size) if picked else count, rates)
     if not picked:
         return drawn[:count]

@@ -20,9 +20,15 @@ ReadOut = Callable[[Float[Array, "m n"], Parameters], tuple[Float[Array, "m k"],
 
 
 def fitted(
-    rows: Rows, telling: Bool[Array, "out"], read_out: ReadOut, *, odd: bool, fit_each: bool | None = None
+    rows: Rows,
+    telling: Bool[Array, "out"],
+    read_out: ReadOut,
+    elsewhere: Float[Array, "r n"],
+    *,
+    odd: bool,
+    fit_each: bool | None = None,
 ) -> Posterior:
-    """The posterior of what `read_out` asks for, given the hyperparameters that make the targets most probable.
+    """The posterior of what `read_out` asks for and at points `elsewhere`, given the most probable hyperparameters.
 
     They are fitted to all `telling` outputs together, then, with `fit_each`, a few steps for each; None does so where
     it is little work. Gradients hold them as they are, so that the posterior means are linear in the targets.
@@ -30,6 +36,9 @@ def fitted(
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = 1e-7 if dtype == jnp.float64 else 2e-8 * min(num_rows, MOST_FITTED)  # what rounding does to the factor
+    jitter *= 1 + 2e-3 * len(
+        elsewhere
+    )  # and to means that are taken from as many other worths, of which no error tells
     own_work = LEAST_WORK + 18 * min(num_rows, MOST_FITTED_EACH) ** 3 + 2 * num_rows**3
     if fit_each is None:
         fit_each = outputs * own_work <= MOST_WORK
@@ -38,7 +47,7 @@ def fitted(
     begin, prior = start(num_players, dtype), first_prior(num_players, dtype)
 
     def read(rows, parameters):
-        return posterior(rows, parameters, *read_out(rows.signs, parameters), odd=odd, jitter=jitter)
+        return posterior(rows, parameters, *read_out(rows.signs, parameters), elsewhere, odd=odd, jitter=jitter)
 
     if outputs == 1:
         return read(rows, fit(seen, begin, prior, 32, odd=odd, jitter=jitter))

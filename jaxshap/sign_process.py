@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float
 from jaxshap.sign_kernels import kernel, shrinkage
 
 ROUGH = 8.0  # how much rougher the second component is
+AT_ONCE = 256  # other points, to bound memory
 
 
 class Parameters(NamedTuple):
@@ -33,12 +34,16 @@ class Rows(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """Means and variances in units of the targets; each row's error when left out, and its expected size."""
+    """Means and variances in units of the targets; each row's error when left out, and its expected size.
+
+    `means` are those of the rows, from which jitter keeps them a little apart, and of other points that were asked for.
+    """
 
     values: Float[Array, "k out"]
     variance: Float[Array, "k out"]
     left_out: Float[Array, "m out"]
     expected: Float[Array, "m out"]
+    means: Float[Array, "m+r out"]
 
 
 class Prior(NamedTuple):
@@ -56,11 +61,12 @@ def posterior(
     parameters: Parameters,
     cross: Float[Array, "m k"],
     prior_variance: Float[Array, "k"],
+    elsewhere: Float[Array, "r n"],
     *,
     odd: bool,
     jitter: float,
 ) -> Posterior:
-    """Of what has covariance `cross` with the rows; linear in the targets for given hyperparameters."""
+    """Of what has covariance `cross` with the rows, and at other points; linear in the targets for given parameters."""
     theta, nu, w = (jnp.exp(part) for part in parameters)
     covariance = _covariance(rows, theta, nu, w, odd, jitter)[0]
     factor = jnp.linalg.cholesky(covariance)
@@ -74,9 +80,19 @@ def posterior(
     scale = (solved**2).sum(0) / rows.live.sum().astype(factor.dtype)
     remaining = jnp.maximum(prior_variance - (half**2).sum(0), 0)
     precision = (inverse**2).sum(0)[:, None]
-    return Posterior(
-        half.T @ solved, remaining[:, None] * scale, (inverse.T @ solved) / precision, jnp.sqrt(scale / precision)
-    )
+    weights = jnp.where(rows.live[:, None], inverse.T @ solved, 0)
+
+    @jax.checkpoint
+    def mean(point):
+        inner, total = rows.signs @ (theta * point), theta.sum()
+        smooth, rough = (kernel(part * inner, part * total, odd)[0] for part in (1.0, ROUGH))
+        return (smooth + w * rough) @ weights
+
+    values, means = half.T @ solved, covariance @ weights - jitter * weights
+    if len(elsewhere):
+        means = jnp.concatenate([means, jax.lax.map(mean, elsewhere, batch_size=AT_ONCE)])
+        values = cross.T @ weights  # values of just these means, whatever rounding did to the weights
+    return Posterior(values, remaining[:, None] * scale, weights / precision, jnp.sqrt(scale / precision), means)
 
 
 def objective(

@@ -17,7 +17,7 @@ LAYERS = [
     "index_weights",
     "filling prediction support source",
     "evaluation estimator neighbourhood surrogates sign_process values trees theory",
-    "sign_fit",
+    "sign_fit pair_regression",
     "estimators uncertainty residuals residual_edges decomposition components effects local_surrogate causal trust",
     "estimation indices",
     "display task",

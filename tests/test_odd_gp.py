@@ -50,13 +50,14 @@ def parameters():
 
 def interactions(worths):
     """The Shapley interaction index of every two players, by its definition."""
-    players = membership(N)
-    found = np.zeros((N, N))
-    for i in range(N):
-        for j in set(range(N)) - {i}:
+    number = len(worths).bit_length() - 1
+    players = membership(number)
+    found = np.zeros((number, number))
+    for i in range(number):
+        for j in set(range(number)) - {i}:
             for index in np.flatnonzero(~players[:, i] & ~players[:, j]):
                 size = int(players[index].sum())
-                weight = 1 / ((N - 1) * math.comb(N - 2, size))
+                weight = 1 / ((number - 1) * math.comb(number - 2, size))
                 both, first, second = index + 2**i + 2**j, index + 2**i, index + 2**j
                 found[i, j] += weight * (worths[both] - worths[first] - worths[second] + worths[index])
     return found
@@ -286,14 +287,61 @@ def test_a_thousand_players_are_no_trouble():
         assert np.corrcoef(result.values, slopes)[0, 1] > 0.99
 
 
-def test_beyond_four_thousand_pairs_the_linear_rule_answers(monkeypatch):
-    monkeypatch.setattr(odd_gp, "MOST_ROWS", 20)
+@pytest.mark.parametrize("kind", ["smooth", "rough"])
+def test_more_pairs_than_a_process_takes_correct_it_and_its_errors_hold(monkeypatch, kind):
+    """40 keys, 8 players, a process on 40 of 91 pairs: spread of z within what 320 dependent numbers leave.
+
+    Smaller than that of regression alone where the game is smooth, and no larger where it is not.
+    """
+    monkeypatch.setattr(odd_gp, "MOST_ROWS", 40)
+    worths = smooth_worths(8, 0) if kind == "smooth" else random_table(0, 8)
+    game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
+
+    def run(estimator):
+        def of_key(key):
+            plan = estimator.plan(key, 8, 184)
+            return estimator.solve(plan, jax.vmap(game)(plan.coalitions), game.empty, game.full)
+
+        found = jax.jit(jax.vmap(of_key))(jax.random.split(jax.random.key(0), 40))
+        return np.asarray(found.values) - truth, np.asarray(found.std_error)
+
+    (gaps, errors), (others, _) = run(jaxshap.OddGP()), run(jaxshap.Leverage())
+    assert 0.6 < (gaps / errors).std() < 1.25
+    assert np.abs((gaps / errors).mean(0)).max() < 1
+    assert (gaps**2).mean() < (0.8 if kind == "smooth" else 1.2) * (others**2).mean()
+
+
+def test_a_budget_beyond_the_process_is_no_step_back(monkeypatch):
+    """The same pairs, and a process that may take all of them or all but a few."""
     game = jaxshap.table(jnp.asarray(smooth_worths(8, 0), jnp.float32))
-    plan = jaxshap.OddGP().plan(jax.random.key(0), 8, 100)
+    plan = jaxshap.OddGP().plan(jax.random.key(0), 8, 122)
     worths = jax.vmap(game)(plan.coalitions)
-    found, linear = (e.solve(plan, worths, game.empty, game.full) for e in (jaxshap.OddGP(), jaxshap.OddLinear()))
-    np.testing.assert_allclose(found.values, linear.values, atol=1e-5)
-    np.testing.assert_allclose(found.std_error, linear.std_error, rtol=1e-4, atol=1e-6)
+    whole = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
+    monkeypatch.setattr(odd_gp, "MOST_ROWS", 50)
+    part = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
+    truth = np.asarray(jaxshap.shapley_values(game))
+    assert (np.abs(part.values - truth) < 4 * part.std_error).all()
+    assert (part.std_error**2).mean() < 4 * (whole.std_error**2).mean()
+
+
+def test_interactions_do_not_pay_for_more_pairs_than_they_use(monkeypatch):
+    monkeypatch.setattr(odd_gp, "MOST_ROWS", 20)
+    estimator = odd_gp.OddInteractions()
+    assert len(estimator.plan(jax.random.key(0), 8, 100).coalitions) == 38
+    assert len(estimator.plan(jax.random.key(0), 8, 256).coalitions) == 254
+    worths = random_table(0, 8)
+    game = jaxshap.table(jnp.asarray(worths, jnp.float32))
+    found = jaxshap.estimate_interactions(0, game, 256)  # all of them: exact, whatever the process knows
+    np.testing.assert_allclose(found.values, interactions(worths), atol=1e-4)
+
+
+def test_the_errors_of_the_linear_rule_hold_its_bias():
+    """Where the budget is so large that only the bias is left; 20 keys."""
+    worths = random_table(2, 9)
+    game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
+    found = [jaxshap.estimate(key, game, jaxshap.OddLinear(), 450) for key in range(20)]
+    z = np.array([(one.values - truth) / one.std_error for one in found])
+    assert 0.5 < z.std() < 1.5
 
 
 @pytest.mark.parametrize("num_players", [2, 5])

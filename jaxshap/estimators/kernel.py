@@ -3,13 +3,12 @@
 import abc
 import dataclasses
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import affordable_pairs, draw_pairs, kernel_mass, num_pairs, paired
+from jaxshap.coalitions import affordable_pairs, draw_pairs, kernel_mass, paired
 from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.linear import efficient_least_squares, jackknife_error
+from jaxshap.pair_regression import pair_mass, regress_pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,22 +36,9 @@ class PairedRegression(Estimator):
     def solve(
         self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
     ) -> Estimate:
-        """With Σφ given, a pair tells of v(S) − v(N∖S) only, so each pair is one row of the regression."""
-        num_players = plan.coalitions.shape[1]
-        side, live = plan.coalitions[::2], plan.live[::2]
-        design = jnp.where(side, 1, -1).astype(worths.dtype)
-        size = jnp.minimum(side.sum(1), (~side).sum(1)) - 1
-        mass, supply = (jnp.asarray(of(num_players), worths.dtype) for of in (pair_mass, num_pairs))
-        rate = jnp.asarray(np.where(np.isinf(self.rates(num_players)), 1, self.rates(num_players)), worths.dtype)
-        drawn = jnp.zeros_like(mass).at[size].add(live.astype(mass.dtype))
-        closed = drawn == supply  # enumerated: a pair has its own weight; a draw from the others stands for many pairs
-        speed = jnp.where(closed, 0, drawn).sum() / jnp.where(closed, 0, rate).sum()
-        weight = jnp.where(closed, mass / supply, mass / (speed * rate))
-        fit = efficient_least_squares(
-            design, worths[::2] - worths[1::2], jnp.where(live, weight[size], 0), full - empty
-        )
-        error = jackknife_error(fit, live & ~closed[size], 1 - (drawn / supply)[size])
-        return Estimate(fit.values, jnp.where(closed.all(), 0, error))
+        gaps = worths[::2] - worths[1::2]
+        rates = self.rates(plan.coalitions.shape[1])
+        return regress_pairs(plan.coalitions[::2], plan.live[::2], gaps, full - empty, rates)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,9 +75,3 @@ class Leverage(PairedRegression):
 
     def rates(self, num_players: int) -> Float[np.ndarray, "half"]:
         return pair_mass(num_players) / kernel_mass(num_players)[: num_players // 2]
-
-
-def pair_mass(num_players: int) -> Float[np.ndarray, "half"]:
-    """The kernel's mass on the pairs whose smaller side has 1..⌊n/2⌋ players."""
-    sizes = np.arange(1, num_players // 2 + 1)
-    return kernel_mass(num_players)[: len(sizes)] * np.where(2 * sizes == num_players, 1, 2)

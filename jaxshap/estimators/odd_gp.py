@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.coalitions import affordable_pairs, paired
-from jaxshap.designs import balanced_pairs, least_pairs
+from jaxshap.designs import balanced_pairs, balanced_rates, least_pairs
 from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.linear import LeastSquares, least_squares, two_thirds
+from jaxshap.linear import LeastSquares, after, least_squares
+from jaxshap.pair_regression import regress_pairs
 from jaxshap.sign_fit import fitted, widened_error
 from jaxshap.sign_kernels import (
     pair_cross,
@@ -24,7 +25,7 @@ from jaxshap.sign_kernels import (
 )
 from jaxshap.sign_process import ROUGH, Parameters, Posterior, Rows
 
-MOST_ROWS = 4000  # of the read-out; beyond, a linear rule
+MOST_ROWS = 4000  # of a process; what it gets wrong about the others is left to regression
 NEARLY_ADDITIVE = 1e-3  # rest beside the additive part, below which an output says nothing about lengths
 
 
@@ -53,7 +54,8 @@ class OddGP(BalancedPairs):
     for each player learns how fast its interactions fade, and gives the values in closed form. Where an additive game
     predicts left-out pairs better, its least squares are taken instead. Values sum to v(N) − v(∅), are exact for games
     with interactions of at most two players, and when all pairs are enumerated. Otherwise biased: worths of nearby
-    coalitions are assumed to be alike, and it gains least where they jump.
+    coalitions are assumed to be alike, and it gains least where they jump. Beyond 4,000 pairs the process knows the
+    first, and the others correct it: a regression, as `Leverage` does it, of what it gets wrong about them.
     Standard errors are the posterior's, widened by a rule learned on random games (see `widened_error`).
     `fit_each`: whether each output (each row, class) gets length scales of its own, or all of them the same. None:
     where that costs a second or two at most. For a hundred rows of a network and a thousand pairs the error is smaller
@@ -86,16 +88,21 @@ class OddInteractions(BalancedPairs):
     """The Shapley interaction index I_ij of every two players, one row for each i n + j; 0 where i = j.
 
     A Gaussian process on (v(S) + v(N∖S))/2, as OddGP has one on the odd part; biased like it, exact when all pairs
-    are enumerated. `jaxshap.estimate_interactions` gives the result its two axes.
+    are enumerated; short of that it asks about `MOST_ROWS` pairs at most, since it cannot use more.
+    `jaxshap.estimate_interactions` gives the result its two axes.
     """
+
+    def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
+        return super().plan(key, num_players, budget if 2**num_players <= budget else min(budget, 2 * MOST_ROWS))
 
     def solve(
         self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
     ) -> Estimate:
         middle = (full + empty) / 2  # a constant has no interactions; taking it away leaves what varies
         rows, scale = _unit_rows(plan, (worths[::2] + worths[1::2]) / 2 - middle, jnp.zeros_like(middle))
-        found = fitted(rows, scale > 0, _of_pairs, odd=False, fit_each=self.fit_each)
-        values, error = found.values, widened_error(rows, found)
+        used = Rows(*(part[:MOST_ROWS] for part in rows))
+        found = fitted(used, scale > 0, _of_pairs, rows.signs[:0], odd=False, fit_each=self.fit_each)
+        values, error = found.values, widened_error(used, found)
         num_players = plan.coalitions.shape[1]
         first, second = np.triu_indices(num_players, 1)
         if len(rows.live) >= 2 ** (num_players - 1):  # a plan that can hold every pair
@@ -125,20 +132,67 @@ def _unit_rows(
 
 
 def _read_out(rows: Rows, fit_each: bool | None) -> Estimate:
-    """Values and errors in units of the targets: of the process, or additive where that predicts better."""
+    """Values and errors in units of the targets.
+
+    A process on the first `MOST_ROWS`, corrected by what it gets wrong about the others; with thousands of players,
+    regression alone.
+    """
     num_rows, num_players = rows.signs.shape
-    if num_rows > MOST_ROWS and num_rows > 3 * num_players:
-        found = two_thirds(rows.signs[1:], rows.targets[1:], rows.live[1:], rows.targets[0])
-        return Estimate(2 * found.coefficients, 2 * found.std_error)
-    additive = least_squares(rows.signs, rows.targets, rows.live)
-    straight = Estimate(2 * additive.coefficients, 2 * additive.std_error)
-    if num_rows > MOST_ROWS:
-        return straight
+    if num_rows <= MOST_ROWS:
+        return _of_process(rows, rows.signs[:0], fit_each)[0]
+    if num_players > MOST_ROWS // 2:
+        return _of_regression(rows) if num_rows > 3 * num_players else _straight(least_squares(*_ordered(rows)))
+    return _corrected(rows, fit_each)
+
+
+def _corrected(rows: Rows, fit_each: bool | None) -> Estimate:
+    """The process on the first rows, and as much of the regression of its errors on the others as these errors tell.
+
+    Or regression alone, where its error is smaller.
+    """
+    num_rows, num_players = rows.signs.shape
+    found, means = _of_process(Rows(*(part[:MOST_ROWS] for part in rows)), rows.signs[MOST_ROWS:], fit_each)
+    known = jnp.arange(num_rows) < MOST_ROWS
+    rest = _of_regression(Rows(after(means, rows.signs), rows.live, rows.targets - means), known)
+    plain = _of_regression(rows._replace(signs=after(rest.values, rows.signs)))
+    own, others, alone = ((part.std_error**2).mean(0) for part in (found, rest, plain))
+    enough = (rows.live & ~known).sum() > 2 * num_players
+    others = jnp.where(enough & (others >= 0), others, jnp.inf)  # NaN is not
+    share = own / jnp.where(own + others > 0, own + others, 1)
+    used = Estimate(*(jnp.where(share > 0, part, 0) for part in rest))
+    error = jnp.hypot((1 - share) * found.std_error, share * used.std_error)
+    return _where(alone < (error**2).mean(0), plain, Estimate(found.values + share * used.values, error))
+
+
+def _of_process(rows: Rows, elsewhere: Float[Array, "r n"], fit_each: bool | None) -> tuple[Estimate, Array]:
+    """Of the process, or additive where that predicts better; and what it makes of these rows and of other points."""
+    additive = least_squares(*_ordered(rows))
     curved = (additive.left_out**2).sum(0) > NEARLY_ADDITIVE**2 * (rows.targets**2).sum(0)
-    found = fitted(rows, curved, _of_values, odd=True, fit_each=fit_each)
+    found = fitted(rows, curved, _of_values, elsewhere, odd=True, fit_each=fit_each)
     wide = Estimate(found.values, widened_error(rows, found))
     better = _squares(additive, rows.live) < _squares(found, rows.live)
-    return jax.tree.map(lambda first, second: jnp.where(better, first, second), straight, wide)
+    line = jnp.concatenate([rows.signs, elsewhere]) @ additive.coefficients
+    means = jnp.where(better, line, found.means)
+    return _where(better, _straight(additive), wide), means
+
+
+def _of_regression(rows: Rows, known: Bool[Array, "m"] | None = None) -> Estimate:
+    """By the pairs without {∅, N}, whose half gap is the sum that the values must have."""
+    rates = balanced_rates(rows.signs.shape[1])
+    known = None if known is None else known[1:]
+    return regress_pairs(rows.signs[1:] > 0, rows.live[1:], 2 * rows.targets[1:], 2 * rows.targets[0], rates, known)
+
+
+def _ordered(rows: Rows) -> tuple[Array, Array, Array]:
+    return rows.signs, rows.targets, rows.live
+
+
+def _straight(found: LeastSquares) -> Estimate:
+    return Estimate(2 * found.coefficients, 2 * found.std_error)
+
+
+def _where(condition: Bool[Array, "out"], first: Estimate, second: Estimate) -> Estimate:
+    return Estimate(*(jnp.where(condition, *parts) for parts in zip(first, second, strict=True)))
 
 
 def _squares(found: LeastSquares | Posterior, live: Bool[Array, "m"]) -> Float[Array, "out"]:

@@ -6,9 +6,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from jaxshap.coalitions import affordable_pairs, paired
-from jaxshap.designs import balanced_pairs
+from jaxshap.designs import balanced_pairs, balanced_rates
 from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.linear import two_thirds
+from jaxshap.linear import after, two_thirds
+from jaxshap.pair_regression import regress_pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,8 +19,9 @@ class OddLinear(Estimator):
     Single players and their complements see interactions of three players with the opposite sign of a balanced
     design, in a proportion that this mean undoes: exact for games with interactions of at most four players on an
     orthogonal array of strength 4, which the design comes close to, and always for at most two. Otherwise biased, and
-    more budget does not undo that: beyond some 30 evaluations a player the standard errors no longer cover it.
-    Cheap for thousands of players, linear in the worths, and less accurate than OddGP. Values sum to v(N) − v(∅).
+    more budget does not undo that; where a regression without this bias disagrees by more than its error, the standard
+    errors hold the difference. Cheap for thousands of players, linear in the worths, and less accurate than OddGP.
+    Values sum to v(N) − v(∅).
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
@@ -47,5 +49,11 @@ class OddLinear(Estimator):
         odd = ((worths[::2] - worths[1::2]) / 2).reshape(-1, total.size)
         signs = jnp.where(plan.coalitions[::2], 1, -1).astype(odd.dtype)
         found = two_thirds(signs, odd, plan.live[::2], total / 2)
+        values, error = 2 * found.coefficients, 2 * found.std_error
+        if len(signs) > num_players:  # of three players there are no other pairs, and no bias
+            sides = after(values, signs) > 0
+            other = regress_pairs(sides, plan.live[::2], 2 * odd, total, balanced_rates(num_players))
+            apart, chance = ((part**2).mean(0) for part in (values - other.values, other.std_error))
+            error = jnp.sqrt(error**2 + jnp.where(apart > 2 * chance, apart - chance, 0))
         shape = (num_players, *empty.shape)
-        return Estimate((2 * found.coefficients).reshape(shape), (2 * found.std_error).reshape(shape))
+        return Estimate(values.reshape(shape), error.reshape(shape))
