@@ -39,3 +39,12 @@ def test_the_example_runs_and_its_error_bars_hold(tmp_path):
     run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=True)
     share = re.search(r"(\d+)% within 1.96 standard errors", run.stdout)
     assert int(share[1]) >= 85
+
+
+def test_the_command_line_explains_the_model_that_the_readme_saves(tmp_path, monkeypatch):
+    (saves,) = (block for block in blocks("python") if "joblib.dump" in block)
+    (command,) = (block for block in blocks("sh") if "jaxshap explain" in block)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(saves, "README.md", "exec"), {})
+    subprocess.run([sys.executable, *command.split()[1:]], cwd=tmp_path, capture_output=True, check=True)
+    assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
