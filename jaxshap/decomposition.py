@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.evaluation import evaluate
-from jaxshap.game import Game
+from jaxshap.game import Game, check_game
 from jaxshap.subsets import MOST_SETS, Players, check_index, check_order, num_sets, position, sets_up_to, starts
 from jaxshap.transforms import moebius, shapley, small_moebius, zeta
 
@@ -113,6 +113,7 @@ def decompose(game: Game, order: int | None = None) -> Decomposition:
     >>> print(parts.sets, parts.values[:, 0])
     [(), (0,), (1,), (0, 1)] [ 2.  1. -2. 14.]
     """
+    check_game(game)
     number = game.num_players
     if order is not None:
         check_order(order, number)

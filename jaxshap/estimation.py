@@ -13,7 +13,7 @@ from jaxshap.estimators.exact import Exact
 from jaxshap.estimators.odd_gp import OddGP, OddInteractions
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.evaluation import BatchSize, evaluate, is_traced
-from jaxshap.game import Game
+from jaxshap.game import Game, check_game
 from jaxshap.memory import bucket
 
 
@@ -39,6 +39,7 @@ def estimate(
         >>> print(np.asarray(found.values).round(3), found.std_error)
         [2. 3. 3.] [0. 0. 0.]
     """
+    check_game(game)
     key, budget, estimator = settle(key, game.num_players, estimator, budget)
     return _estimate(key, game, estimator, budget, batch_size, progress, mesh)
 
@@ -64,6 +65,7 @@ def estimate_interactions(
          [2. 0. 0.]
          [0. 0. 0.]]
     """
+    check_game(game)
     if game.num_players < 2:
         raise ValueError("a game of one player has no interactions: pass a game of two players or more.")
     key, budget, _ = settle(key, game.num_players, None, budget)

@@ -56,6 +56,15 @@ class Host:
         return np.asarray(self.function(batch))
 
 
+def check_game(game: Any) -> None:
+    """Say how to make one of a model or a function, which are often passed in its place."""
+    if not isinstance(game, Game):
+        raise TypeError(
+            f"{getattr(game, '__name__', type(game).__name__)} is not a game: pass jaxshap.marginal(model, X, "
+            "background) for a model, or jaxshap.make_game(function, num_players) for a function of a coalition."
+        )
+
+
 def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
     """Wrap a pure function of one boolean coalition `(n,)`, evaluating both endpoints.
 

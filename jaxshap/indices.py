@@ -12,7 +12,7 @@ from jaxshap.compilation import compiled
 from jaxshap.decomposition import decompose
 from jaxshap.estimator import Estimate
 from jaxshap.evaluation import evaluate_all, is_traced
-from jaxshap.game import Game
+from jaxshap.game import Game, check_game
 from jaxshap.index_weights import VALUES, WEIGHTS, walsh_weights
 from jaxshap.subsets import MOST_SETS, Players, check_index, check_order, position, sets_up_to
 from jaxshap.transforms import superset_sums, walsh
@@ -133,6 +133,7 @@ def interactions(game: Game, index: str = "SII", order: int = 2) -> Interactions
     >>> print(found.sets[3:], found[0, 1])
     [(0, 1), (0, 2), (1, 2)] 3.0
     """
+    check_game(game)
     number = game.num_players
     check_order(order, number)
     if index != "Moebius" and index not in WEIGHTS:

@@ -7,7 +7,7 @@ from jaxtyping import Array, Key
 
 from jaxshap.estimator import Estimate
 from jaxshap.evaluation import BatchSize, evaluate
-from jaxshap.game import Game
+from jaxshap.game import Game, check_game
 
 
 def edge_residuals(
@@ -32,6 +32,7 @@ def edge_residuals(
     >>> jaxshap.edge_residuals(0, game, 1000).values.round(3).tolist()
     [0.0, 0.0, 0.0]
     """
+    check_game(game)
     key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
     number = game.num_players
     cost = 2 + 2 * draws_an_entry * (number + 1)

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from jaxshap.coalitions import all_coalitions
 from jaxshap.estimator import Estimate
 from jaxshap.evaluation import BatchSize, evaluate, evaluate_all
-from jaxshap.game import Game
+from jaxshap.game import Game, check_game
 from jaxshap.transforms import inverse_walsh, walsh
 
 MOST_PLAYERS = 22  # of which a table of worths fits
@@ -43,7 +43,8 @@ def residual_norms(game: Game, players: Sequence[Sequence[int]] | None = None) -
         >>> jaxshap.residual_norms(game).tolist()
         [2.0, 2.0, 0.0]
     """
-    return _norms(_squares(game), _members(players, game.num_players), residual=True)
+    squares = _squares(game)
+    return _norms(squares, _members(players, game.num_players), residual=True)
 
 
 def residual_shares(game: Game, players: Sequence[Sequence[int]] | None = None) -> Float[Array, "n *out"]:
@@ -55,7 +56,8 @@ def residual_shares(game: Game, players: Sequence[Sequence[int]] | None = None) 
         >>> print(np.asarray(jaxshap.residual_shares(game)).round(3))
         [0.1  0.05 0.  ]
     """
-    squares, members = _squares(game), _members(players, game.num_players)
+    squares = _squares(game)
+    members = _members(players, game.num_players)
     whole = _norms(squares, members, residual=False)
     return _norms(squares, members, residual=True) / jnp.where(whole > 0, whole, 1)
 
@@ -69,8 +71,7 @@ def residual_flows(game: Game) -> Flows:
         >>> (found.potentials[:, -1] - found.potentials[:, 0]).tolist(), found.flows.shape
         ([2.0, 3.0, 3.0], (3, 3, 8))
     """
-    number = game.num_players
-    coefficients = walsh(_table(game))
+    coefficients, number = walsh(_table(game)), game.num_players
     sets = _as_columns(all_coalitions(number), coefficients)  # size, n, *1
     size = jnp.maximum(sets.sum(1, keepdims=True), 1).astype(coefficients.dtype)
     share = jnp.where(sets, coefficients[:, None] / size, 0)
@@ -104,6 +105,7 @@ def estimate_residuals(
         >>> bool((abs(found.values - jaxshap.residual_norms(game)) <= 4 * found.std_error).all())
         True
     """
+    check_game(game)
     if game.num_players > 120:
         raise ValueError(f"squared norms of {game.num_players} players overflow: ask for estimate_residual_shares.")
     gains = _sampled_gains(key, game, budget, batch_size, progress)
@@ -134,6 +136,7 @@ def _sampled_gains(
     key: Key[Array, ""] | int, game: Game, budget: int, batch_size: BatchSize, progress: bool | None
 ) -> Float[Array, "2 draws n *out"]:
     """D_i v(S) and D_i v(S') of every draw and player."""
+    check_game(game)
     key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
     number = game.num_players
     draws = budget // (2 * number + 2)
@@ -159,6 +162,7 @@ def _draw_pairs(key: Key[Array, ""], number: int, draws: int) -> Bool[Array, "dr
 
 
 def _table(game: Game) -> Float[Array, "size *out"]:
+    check_game(game)
     if game.num_players > MOST_PLAYERS:
         raise ValueError(
             f"exact residuals need all 2**{game.num_players} worths: at most {MOST_PLAYERS} players; sample with "

@@ -127,3 +127,27 @@ def test_worked_examples_with_known_values():
     three = jaxshap.table(np.float32([0, 1, 1, 3, 1, 3, 1, 3]))
     np.testing.assert_allclose(jaxshap.shapley_values(three), [5 / 3, 2 / 3, 2 / 3], rtol=1e-6)
     np.testing.assert_allclose(jaxshap.shapley_values(jaxshap.table(np.float32([0, 1, 1, 3]))), [1.5, 1.5])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: jaxshap.estimate(0, f),
+        lambda f: jaxshap.estimate_interactions(0, f),
+        jaxshap.shapley_values,
+        jaxshap.interactions,
+        jaxshap.decompose,
+        jaxshap.residual_norms,
+        jaxshap.residual_shares,
+        jaxshap.residual_flows,
+        lambda f: jaxshap.estimate_residuals(0, f, 100),
+        lambda f: jaxshap.estimate_residual_shares(0, f, 100),
+        lambda f: jaxshap.edge_residuals(0, f, 100),
+    ],
+)
+def test_a_model_in_place_of_a_game_is_told_how_to_become_one(call):
+    def model(rows):
+        return rows.sum(1)
+
+    with pytest.raises(TypeError, match="model is not a game: pass"):
+        call(model)

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Key
 from jaxshap.coalitions import all_coalitions
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.evaluation import evaluate
-from jaxshap.game import Game
+from jaxshap.game import Game, check_game
 from jaxshap.transforms import shapley
 
 
@@ -46,6 +46,7 @@ def shapley_values(game: Game) -> Float[Array, "n *out"]:
         >>> jaxshap.shapley_values(jaxshap.table([0.0, 1.0, 2.0, 6.0])).tolist()
         [2.5, 3.5]
     """
+    check_game(game)
     plan = Exact().plan(None, game.num_players, 2**game.num_players)
     return _solve(plan, evaluate(game, plan.coalitions), game.empty, game.full).values
 

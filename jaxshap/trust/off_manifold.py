@@ -69,8 +69,10 @@ def off_manifold_share(
         references = references.astype(jnp.result_type(float))
     rows = jnp.asarray(table.array, references.dtype)
     weights = jnp.asarray(checked_weights(options.get("weights"), len(references), rows))
-    if jnp.isnan(rows).any() or jnp.isnan(references).any():
-        raise ValueError("X or the background has missing values, which have no distance: fill them, or drop the rows.")
+    if score is None and (jnp.isnan(rows).any() or jnp.isnan(references).any()):
+        raise ValueError(
+            "X or the background has missing values, which have no distance: fill them, drop the rows, or pass a score."
+        )
     if num_orderings < 2:
         raise ValueError(f"num_orderings={num_orderings}: pass 2 or more, so that there are standard errors.")
     number = rows.shape[1] if groups is None else len(groups)
