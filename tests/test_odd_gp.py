@@ -311,13 +311,17 @@ def test_more_pairs_than_a_process_takes_correct_it_and_its_errors_hold(monkeypa
     assert (gaps**2).mean() < (0.8 if kind == "smooth" else 1.2) * (others**2).mean()
 
 
-def test_a_budget_beyond_the_process_is_no_step_back(monkeypatch):
+def test_a_budget_beyond_the_process_is_no_step_back_and_has_gradients(monkeypatch):
     """The same pairs, and a process that may take all of them or all but a few."""
     game = jaxshap.table(jnp.asarray(smooth_worths(8, 0), jnp.float32))
     plan = jaxshap.OddGP().plan(jax.random.key(0), 8, 122)
     worths = jax.vmap(game)(plan.coalitions)
     whole = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
     monkeypatch.setattr(odd_gp, "MOST_ROWS", 50)
+    _, back = jax.vjp(lambda seen: jaxshap.OddGP().solve(plan, seen, game.empty, game.full).values, worths)
+    by_worths = np.asarray(jax.vmap(back)(jnp.eye(8, dtype=jnp.float32))[0])
+    assert np.abs(by_worths).max() > 1e-3
+    np.testing.assert_allclose(by_worths.sum(0), 0, atol=1e-5)  # all of them share v(N) − v(∅), whatever was seen
     part = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
     truth = np.asarray(jaxshap.shapley_values(game))
     assert (np.abs(part.values - truth) < 4 * part.std_error).all()

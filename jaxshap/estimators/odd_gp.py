@@ -155,7 +155,7 @@ def _corrected(rows: Rows, fit_each: bool | None) -> Estimate:
     known = jnp.arange(num_rows) < MOST_ROWS
     rest = _of_regression(Rows(after(means, rows.signs), rows.live, rows.targets - means), known)
     plain = _of_regression(rows._replace(signs=after(rest.values, rows.signs)))
-    own, others, alone = ((part.std_error**2).mean(0) for part in (found, rest, plain))
+    own, others, alone = (jax.lax.stop_gradient(part.std_error**2).mean(0) for part in (found, rest, plain))
     enough = (rows.live & ~known).sum() > 2 * num_players
     others = jnp.where(enough & (others >= 0), others, jnp.inf)  # NaN is not
     share = own / jnp.where(own + others > 0, own + others, 1)
