@@ -11,6 +11,11 @@ from jaxtyping import Array, Bool, Float, Int, Key, UInt
 LARGEST_RANK = 2**31  # sizes with fewer coalitions are drawn without replacement, by rank
 
 
+def as_key(key: Key[Array, ""] | int) -> Key[Array, ""]:
+    """A JAX key as it is, or the key of a whole number."""
+    return jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+
+
 def all_coalitions(num_players: int) -> Bool[Array, "size n"]:
     """Every coalition; S stands at index Σ_{i∈S} 2**i."""
     index = jnp.arange(2**num_players, dtype=jnp.uint32)

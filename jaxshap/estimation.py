@@ -7,6 +7,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.coalitions import as_key
 from jaxshap.compilation import compiled
 from jaxshap.estimator import Estimate, Estimator, Plan
 from jaxshap.estimators.exact import Exact
@@ -96,8 +97,7 @@ def settle(
     key: Key[Array, ""] | int, num_players: int, estimator: Estimator | None, budget: int | None
 ) -> tuple[Key[Array, ""], int, Estimator]:
     """The key, budget and estimator that a call means."""
-    if isinstance(key, int | np.integer):
-        key = jax.random.key(int(key))
+    key = as_key(key)
     budget = default_budget(num_players) if budget is None else int(budget)
     if budget < 2:
         raise ValueError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.background import spread
+from jaxshap.coalitions import as_key
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model
 from jaxshap.masking import checked_table, checked_weights
 from jaxshap.prediction import predictions
@@ -64,7 +65,7 @@ def neighbourhood(
     moved = varies & ~coded
     centre = np.where(moved, np.average(references.astype(np.float64), 0, weights), np.where(coded, 0, references[0]))
     units = np.where(moved, np.asarray(spread(jnp.asarray(references - centre), jnp.asarray(weights))), 1)
-    key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+    key = as_key(key)
     normal, chosen = _draws(key, num_samples, weights, len(columns))
     points = np.where(moved, centre + units * normal, references[chosen, columns]).astype(rows.dtype)
     samples, own = (np.where(coded, part, (part - centre) / units) for part in (points, rows))

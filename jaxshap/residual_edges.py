@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
+from jaxshap.coalitions import as_key
 from jaxshap.estimator import Estimate
 from jaxshap.evaluation import BatchSize, evaluate
 from jaxshap.game import Game, check_game
@@ -33,7 +34,7 @@ def edge_residuals(
     [0.0, 0.0, 0.0]
     """
     check_game(game)
-    key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+    key = as_key(key)
     number = game.num_players
     cost = 2 + 2 * draws_an_entry * (number + 1)
     edges = budget // cost

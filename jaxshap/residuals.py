@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jaxshap.coalitions import all_coalitions
+from jaxshap.coalitions import all_coalitions, as_key
 from jaxshap.estimator import Estimate
 from jaxshap.evaluation import BatchSize, evaluate, evaluate_all
 from jaxshap.game import Game, check_game
@@ -137,7 +137,7 @@ def _sampled_gains(
 ) -> Float[Array, "2 draws n *out"]:
     """D_i v(S) and D_i v(S') of every draw and player."""
     check_game(game)
-    key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+    key = as_key(key)
     number = game.num_players
     draws = budget // (2 * number + 2)
     if draws < 2:

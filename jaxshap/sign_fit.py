@@ -36,9 +36,7 @@ def fitted(
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = 1e-7 if dtype == jnp.float64 else 2e-8 * min(num_rows, MOST_FITTED)  # what rounding does to the factor
-    jitter *= 1 + 2e-3 * len(
-        elsewhere
-    )  # and to means that are taken from as many other worths, of which no error tells
+    jitter *= 1 + 2e-3 * len(elsewhere)  # and to means that as many other worths are compared with
     own_work = LEAST_WORK + 18 * min(num_rows, MOST_FITTED_EACH) ** 3 + 2 * num_rows**3
     if fit_each is None:
         fit_each = outputs * own_work <= MOST_WORK

@@ -141,7 +141,11 @@ def _read_out(rows: Rows, fit_each: bool | None) -> Estimate:
     if num_rows <= MOST_ROWS:
         return _of_process(rows, rows.signs[:0], fit_each)[0]
     if num_players > MOST_ROWS // 2:
-        return _of_regression(rows) if num_rows > 3 * num_players else _straight(least_squares(*_ordered(rows)))
+        return (
+            _of_regression(rows)
+            if num_rows > 3 * num_players
+            else _straight(least_squares(rows.signs, rows.targets, rows.live))
+        )
     return _corrected(rows, fit_each)
 
 
@@ -166,7 +170,7 @@ def _corrected(rows: Rows, fit_each: bool | None) -> Estimate:
 
 def _of_process(rows: Rows, elsewhere: Float[Array, "r n"], fit_each: bool | None) -> tuple[Estimate, Array]:
     """Of the process, or additive where that predicts better; and what it makes of these rows and of other points."""
-    additive = least_squares(*_ordered(rows))
+    additive = least_squares(rows.signs, rows.targets, rows.live)
     curved = (additive.left_out**2).sum(0) > NEARLY_ADDITIVE**2 * (rows.targets**2).sum(0)
     found = fitted(rows, curved, _of_values, elsewhere, odd=True, fit_each=fit_each)
     wide = Estimate(found.values, widened_error(rows, found))
@@ -181,10 +185,6 @@ def _of_regression(rows: Rows, known: Bool[Array, "m"] | None = None) -> Estimat
     rates = balanced_rates(rows.signs.shape[1])
     known = None if known is None else known[1:]
     return regress_pairs(rows.signs[1:] > 0, rows.live[1:], 2 * rows.targets[1:], 2 * rows.targets[0], rates, known)
-
-
-def _ordered(rows: Rows) -> tuple[Array, Array, Array]:
-    return rows.signs, rows.targets, rows.live
 
 
 def _straight(found: LeastSquares) -> Estimate:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from jaxshap.coalitions import as_key
 from jaxshap.inputs import read_background, read_table, read_weights
 from jaxshap.masking import checked_weights
 from jaxshap.memory import byte_limit
@@ -86,7 +87,7 @@ def off_manifold_share(
         known = jnp.asarray(read_background(data, table), references.dtype)
         shares = jnp.full(len(known), 1 / len(known), known.dtype)
     support = learn_support(known, shares, score, inside, neighbours)
-    key = jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+    key = as_key(key)
     a_row = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     walk = _Walk(support, references, weights, jnp.asarray(owner), number, max(1, byte_limit() // a_row))
     points, gains = (np.asarray(part) for part in _walked(walk, rows, key, num_orderings))
