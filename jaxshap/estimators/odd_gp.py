@@ -140,13 +140,11 @@ def _read_out(rows: Rows, fit_each: bool | None) -> Estimate:
     num_rows, num_players = rows.signs.shape
     if num_rows <= MOST_ROWS:
         return _of_process(rows, rows.signs[:0], fit_each)[0]
-    if num_players > MOST_ROWS // 2:
-        return (
-            _of_regression(rows)
-            if num_rows > 3 * num_players
-            else _straight(least_squares(rows.signs, rows.targets, rows.live))
-        )
-    return _corrected(rows, fit_each)
+    if num_players <= MOST_ROWS // 2:
+        return _corrected(rows, fit_each)
+    if num_rows > 3 * num_players:
+        return _of_regression(rows)
+    return _straight(least_squares(rows.signs, rows.targets, rows.live))
 
 
 def _corrected(rows: Rows, fit_each: bool | None) -> Estimate:
