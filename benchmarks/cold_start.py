@@ -1,7 +1,9 @@
-"""A fresh process that imports a library and makes its first explanation: ours and shap's, in turns.
+"""A fresh process that imports a library and makes its first explanation: ours and shap's, in
+turns.
 
-20 features, 10 rows, a background of 100, a network with 32 hidden units, the default budget of shap's KernelExplainer
-for both. Also what `import jaxshap` adds to `import jax`, and what a persistent compilation cache saves.
+20 features, 10 rows, a background of 100, a network with 32 hidden units, the default budget of
+shap's KernelExplainer for both. Also what `import jaxshap` adds to `import jax`, and what a
+persistent compilation cache saves.
 """
 
 import argparse
@@ -29,24 +31,33 @@ print(after_import - after_jax, end - after_import, end - begin)
 PADDED = "predict = lambda x: np.asarray(model(np.resize(x, (-(-len(x) // 1024) * 1024, 20))))[: len(x)]\n"
 CASES = {
     "jaxshap, default": ("import jaxshap", "jaxshap.explain(model, rows, background)"),
-    "jaxshap, Leverage": ("import jaxshap", "jaxshap.explain(model, rows, background, estimator=jaxshap.Leverage())"),
+    "jaxshap, Leverage": (
+        "import jaxshap",
+        "jaxshap.explain(model, rows, background, estimator=jaxshap.Leverage())",
+    ),
     "shap KernelExplainer": (
         "import shap",
         PADDED + "shap.KernelExplainer(predict, background).shap_values(rows, silent=True)",
     ),
     "shap PermutationExplainer": (
         "import shap",
-        PADDED + "shap.PermutationExplainer(predict, background)(rows, max_evals=2088, silent=True)",
+        PADDED
+        + "shap.PermutationExplainer(predict, background)(rows, max_evals=2088, silent=True)",
     ),
 }
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        cached = {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        cached = {
+            "JAX_COMPILATION_CACHE_DIR": folder,
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        }
         jobs = {name: (case, {}) for name, case in CASES.items()}
         jobs["jaxshap, default, compilation cache filled"] = (CASES["jaxshap, default"], cached)
         _seconds(CASES["jaxshap, default"], cached)
@@ -67,7 +78,9 @@ def main():
 
 def _seconds(case: tuple[str, str], variables: dict[str, str]) -> tuple[float, ...] | None:
     script = SHARED.format(library=case[0], call=case[1])
-    run = subprocess.run([sys.executable, "-c", script], env=os.environ | variables, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", script], env=os.environ | variables, capture_output=True, text=True
+    )
     if "No module named 'shap'" in run.stderr:
         print("shap is not installed and is left out", file=sys.stderr)
         return None

@@ -1,11 +1,13 @@
-"""PDP and ICE of 20 features at 50 points over 1,000 rows, against scikit-learn's brute force with the same model.
+"""PDP and ICE of 20 features at 50 points over 1,000 rows, against scikit-learn's brute force with
+the same model.
 
     python benchmarks/effects.py
 
-Both get the same jitted function, compiled before the clock starts; scikit-learn by way of an estimator whose predict
-calls it, with its own checks switched off. Calls take turns, and the best of several counts. The gain is largest for
-models that cost little: scikit-learn calls the model once a grid point, and a large model takes most of its time.
-"""  # fmt: skip
+Both get the same jitted function, compiled before the clock starts; scikit-learn by way of an
+estimator whose predict calls it, with its own checks switched off. Calls take turns, and the best
+of several counts. The gain is largest for models that cost little: scikit-learn calls the model
+once a grid point, and a large model takes most of its time.
+"""
 
 import argparse
 import time
@@ -24,7 +26,12 @@ from sklearn.inspection import partial_dependence
 import jaxshap
 
 ROWS, FEATURES, POINTS = 1000, 20, 50
-WIDTHS = {"logistic regression": None, "network, 8 hidden": 8, "network, 32 hidden": 32, "network, 128 hidden": 128}
+WIDTHS = {
+    "logistic regression": None,
+    "network, 8 hidden": 8,
+    "network, 32 hidden": 32,
+    "network, 128 hidden": 128,
+}
 
 
 class Regressor(RegressorMixin, BaseEstimator):
@@ -54,12 +61,16 @@ def logistic(weights, rows: Float[Array, "points features"]) -> Float[Array, "po
 def model_of(width: int | None) -> Callable:
     rng = np.random.default_rng(0)
     shapes = [(FEATURES,)] if width is None else [(FEATURES, width), (width,)]
-    weights = [jnp.asarray(rng.normal(size=shape) / np.sqrt(shape[0]), jnp.float32) for shape in shapes]
+    weights = [
+        jnp.asarray(rng.normal(size=shape) / np.sqrt(shape[0]), jnp.float32) for shape in shapes
+    ]
     return jax.jit(Partial(logistic, weights[0]) if width is None else Partial(network, weights))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=25)
     repeats = parser.parse_args().repeats
     table = np.random.default_rng(1).normal(size=(ROWS, FEATURES)).astype(np.float32)
@@ -70,9 +81,14 @@ def main():
             "model": lambda m=model: [np.asarray(m(table)) for _ in range(FEATURES * POINTS)],
             "sklearn": lambda m=model: theirs(m, table),
             "both": lambda m=model: ours(m, table),
-            "pdp": lambda m=model: jaxshap.pdp(m, table, list(range(FEATURES)), grid_resolution=POINTS),
+            "pdp": lambda m=model: jaxshap.effects.pdp(
+                m, table, list(range(FEATURES)), grid_resolution=POINTS
+            ),
         }
-        first, gap = {one: _seconds(call) for one, call in calls.items()}, _gap(calls["sklearn"](), calls["both"]())
+        first, gap = (
+            {one: _seconds(call) for one, call in calls.items()},
+            _gap(calls["sklearn"](), calls["both"]()),
+        )
         turns = [{one: _seconds(call) for one, call in calls.items()} for _ in range(repeats)]
         best = {one: min(turn[one] for turn in turns) for one in calls}
         gain = best["sklearn"] / best["both"]
@@ -80,7 +96,16 @@ def main():
         lines.append((name, *seconds, f"{gain:.1f}×", f"{first['both']:.1f} s", f"{gap:.0e}"))
         print(*lines[-1], sep="  ", flush=True)
     calls_of_model = f"its {FEATURES * POINTS:,} calls"
-    header = ("model", calls_of_model, "scikit-learn", "jaxshap", "PDP alone", "gain", "first call", "largest gap")
+    header = (
+        "model",
+        calls_of_model,
+        "scikit-learn",
+        "jaxshap",
+        "PDP alone",
+        "gain",
+        "first call",
+        "largest gap",
+    )
     notes = [
         f"{FEATURES} features × {POINTS} points × {ROWS} rows, PDP and ICE, from jaxshap with standard errors; best of",
         f"{repeats}, in turns. Calls of the model: the jitted function alone, once a grid point, the least that",
@@ -91,14 +116,19 @@ def main():
 
 
 def theirs(model: Callable, table: Float[np.ndarray, "rows features"]) -> list[np.ndarray]:
-    estimator, how = Regressor(model), {"kind": "both", "method": "brute", "grid_resolution": POINTS}
+    estimator, how = (
+        Regressor(model),
+        {"kind": "both", "method": "brute", "grid_resolution": POINTS},
+    )
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
-        found = [partial_dependence(estimator, table, [feature], **how) for feature in range(FEATURES)]
+        found = [
+            partial_dependence(estimator, table, [feature], **how) for feature in range(FEATURES)
+        ]
     return [one["individual"][0] for one in found]
 
 
 def ours(model: Callable, table: Float[np.ndarray, "rows features"]) -> list[np.ndarray]:
-    curves = jaxshap.ice(model, table, list(range(FEATURES)), grid_resolution=POINTS)
+    curves = jaxshap.effects.ice(model, table, list(range(FEATURES)), grid_resolution=POINTS)
     averages = [one.average() for one in curves]
     jax.block_until_ready([(one.values, one.std_error) for one in averages])
     return [np.asarray(one.values) for one in curves]

@@ -1,6 +1,7 @@
 """Every estimator of jaxshap and of its peers at equal budgets, on games with known Shapley values.
 
-A budget counts distinct coalitions, ∅ and N among them. An error is ‖φ̂ − φ‖² / ‖φ‖², its mean over seeds.
+A budget counts distinct coalitions, ∅ and N among them. An error is ‖φ̂ − φ‖² / ‖φ‖², its mean over
+seeds.
 """
 
 import argparse
@@ -23,23 +24,47 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.preprocessing import scale
 
 import jaxshap
-from jaxshap.estimation import plan_size, settle
+from jaxshap.engine.runner import plan_size, settle
 
 MULTIPLES = (5, 10, 20, 50)  # budgets, in players
 DEFAULT, REFERENCE, TREES = "None (the default)", "Leverage", "RegressionAdjusted, trees"
-PLAIN = ("Castro", "Permutation", "Stratified", "WithoutReplacement", "Owen", "Kernel", "UnbiasedKernel", "Leverage",
-         "MSR", "ProjectedSGD", "OddLinear")  # fmt: skip
-OURS = {DEFAULT: None} | {name: getattr(jaxshap, name)() for name in PLAIN} | {
-    "Permutation(antithetic=False)": jaxshap.Permutation(antithetic=False),
-    "Owen(halved=True)": jaxshap.Owen(halved=True), "RegressionAdjusted, linear": jaxshap.RegressionAdjusted(),
-    TREES: jaxshap.RegressionAdjusted(jaxshap.BoostedTrees()),
-}  # fmt: skip
+PLAIN = (
+    "Castro",
+    "Permutation",
+    "Stratified",
+    "WithoutReplacement",
+    "Owen",
+    "Kernel",
+    "UnbiasedKernel",
+    "Leverage",
+    "MSR",
+    "ProjectedSGD",
+    "OddLinear",
+)
+OURS = (
+    {DEFAULT: None}
+    | {name: getattr(jaxshap, name)() for name in PLAIN}
+    | {
+        "Permutation(antithetic=False)": jaxshap.Permutation(antithetic=False),
+        "Owen(halved=True)": jaxshap.Owen(halved=True),
+        "RegressionAdjusted, linear": jaxshap.RegressionAdjusted(),
+        TREES: jaxshap.RegressionAdjusted(jaxshap.estimators.BoostedTrees()),
+    }
+)
 STYLES = {
-    DEFAULT: ("#000000", "o-"), TREES: ("#0072B2", "s-"), "Permutation": ("#009E73", "^-"), "Castro": ("#56B4E9", "v-"),
-    "shapiq KernelSHAP": ("#D55E00", "D--"), "shap KernelExplainer": ("#E69F00", "X--"),
-}  # fmt: skip
-_jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})  # compiling takes longest
-_plan = _jit(lambda estimator, key, n, budget: estimator.plan(key, n, budget), static_argnums=(0, 2, 3))
+    DEFAULT: ("#000000", "o-"),
+    TREES: ("#0072B2", "s-"),
+    "Permutation": ("#009E73", "^-"),
+    "Castro": ("#56B4E9", "v-"),
+    "shapiq KernelSHAP": ("#D55E00", "D--"),
+    "shap KernelExplainer": ("#E69F00", "X--"),
+}
+_jit = functools.partial(
+    jax.jit, compiler_options={"xla_backend_optimization_level": 0}
+)  # compiling takes longest
+_plan = _jit(
+    lambda estimator, key, n, budget: estimator.plan(key, n, budget), static_argnums=(0, 2, 3)
+)
 _solve = _jit(lambda estimator, *data: estimator.solve(*data), static_argnums=0)
 
 
@@ -50,17 +75,23 @@ class Score(NamedTuple):
 
 
 def trained_games() -> Iterator[KnownGame]:
-    """Two rows each: a network on 14 features of breast cancer, in JAX, and boosted trees on diabetes, on the host."""
+    """Two rows each: a network on 14 features of breast cancer, in JAX, and boosted trees on
+    diabetes, on the host.
+    """
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X[:, :14]).astype(np.float32)
     yield from _rows_of("network on cancer", jaxshap.marginal(_network(X, y), X[:2], X[50:70]))
     X, y = load_diabetes(return_X_y=True)
     trees = GradientBoostingRegressor(max_depth=5, random_state=0).fit(X, y)
-    yield from _rows_of("trees on diabetes", jaxshap.marginal(jaxshap.host(trees.predict), X[:2], X[50:70]))
+    yield from _rows_of(
+        "trees on diabetes", jaxshap.marginal(jaxshap.host(trees.predict), X[:2], X[50:70])
+    )
 
 
 def our_method(name: str, estimator: jaxshap.Estimator | None) -> Method:
-    """What `jaxshap.estimate` does, but with one program for all budgets: a plan is a prefix of any larger one."""
+    """What `jaxshap.estimate` does, but with one program for all budgets: a plan is a prefix of any
+    larger one.
+    """
 
     def values(game: CountedGame, budget: int, seed: int) -> jaxshap.Estimate:
         n = game.num_players
@@ -85,16 +116,25 @@ def score(game: KnownGame, method: Method, budget: int, num_seeds: int) -> Score
         except ValueError:
             return None
         values, std_error = found if isinstance(found, tuple) else (found, np.full(n, np.nan))
-        miss, rounding = np.abs(np.asarray(values, float) - game.values), 1e-6 * np.abs(game.values).max()
-        covered = np.where(np.isnan(std_error), np.nan, miss <= 1.96 * np.asarray(std_error) + rounding)
+        miss, rounding = (
+            np.abs(np.asarray(values, float) - game.values),
+            1e-6 * np.abs(game.values).max(),
+        )
+        covered = np.where(
+            np.isnan(std_error), np.nan, miss <= 1.96 * np.asarray(std_error) + rounding
+        )
         error = max((miss**2).sum() / (game.values**2).sum(), 1e-12)  # below that is rounding
         runs.append((error, covered.mean(), len(counted.seen) / budget))
     return Score(*np.mean(runs, 0)) if runs else None
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("--games", type=pathlib.Path, help="folder with games.npz; without it, trained models only")
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    options.add_argument(
+        "--games", type=pathlib.Path, help="folder with games.npz; without it, trained models only"
+    )
     options.add_argument("--full", action="store_true", help="32 seeds instead of 4")
     args = options.parse_args()
     ours, peers = [our_method(*pair) for pair in OURS.items()], installed_peers()
@@ -102,7 +142,10 @@ def main() -> None:
     if args.games and (args.games / "games.npz").exists():
         games += stored_games(args.games)
     else:
-        print(f"No games.npz in the folder --games {args.games}: models trained here only.", file=sys.stderr)
+        print(
+            f"No games.npz in the folder --games {args.games}: models trained here only.",
+            file=sys.stderr,
+        )
     scores, players = {}, 0
     for game in sorted(games, key=lambda game: len(game.values)):
         if len(game.values) != players:
@@ -111,7 +154,11 @@ def main() -> None:
         for method in ours + peers:
             for m in MULTIPLES:
                 scores[method.name, game.name, m] = score(game, method, m * players, num_seeds)
-        print(f"{game.name}: {players} players, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+        print(
+            f"{game.name}: {players} players, {time.perf_counter() - start:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
     names = [game.name for game in games]
     rows = [_row(method.name, scores, names) for method in ours + peers]
     over = sorted({name for (name, _, _), found in scores.items() if found and found.spent > 1})
@@ -134,24 +181,42 @@ def _row(name: str, scores: dict, games: list[str]) -> list[str]:
         ran = {game: found for game in games if (found := scores[name, game, m])}
         ratio = _mean_error(scores, ran, name, m) / _mean_error(scores, ran, REFERENCE, m)
         fewer = f" ({len(ran)})" if len(ran) < len(games) else ""
-        parts = [found.covered for found in ran.values() if found.covered >= 0], [found.spent for found in ran.values()]
-        cells.append((f"{ratio:.3g}{fewer}" if ran else "–", *(f"{np.mean(x):.2f}" if x else "–" for x in parts)))
-    return [name, *(cell[0] for cell in cells), *(" ".join(cell[place] for cell in cells) for place in (1, 2))]
+        parts = (
+            [found.covered for found in ran.values() if found.covered >= 0],
+            [found.spent for found in ran.values()],
+        )
+        cells.append(
+            (
+                f"{ratio:.3g}{fewer}" if ran else "–",
+                *(f"{np.mean(x):.2f}" if x else "–" for x in parts),
+            )
+        )
+    return [
+        name,
+        *(cell[0] for cell in cells),
+        *(" ".join(cell[place] for cell in cells) for place in (1, 2)),
+    ]
 
 
 def _wins(scores: dict, games: list[str], *groups: list[Method]) -> Iterator[str]:
     for m in MULTIPLES:
         won, named, failed = 0, [], Score(np.inf, 0, 0)
         for game in games:
-            (mine, name), (theirs, peer) = (min((scores[x.name, game, m] or failed, x.name) for x in y) for y in groups)
+            (mine, name), (theirs, peer) = (
+                min((scores[x.name, game, m] or failed, x.name) for x in y) for y in groups
+            )
             won += theirs.error < mine.error
             if theirs.error < mine.error / 2:
-                named.append(f"{game}: {peer}, {theirs.error / mine.error:.2g} of the error of {name}")
+                named.append(
+                    f"{game}: {peer}, {theirs.error / mine.error:.2g} of the error of {name}"
+                )
         yield f"- {m}n: {won} of {len(games)} games. " + "; ".join(named)
 
 
 def _mean_error(scores: dict, games: Iterable[str], name: str, m: int) -> float:
-    return float(np.exp(np.mean([np.log(scores[name, game, m].error) for game in games] or [np.nan])))
+    return float(
+        np.exp(np.mean([np.log(scores[name, game, m].error) for game in games] or [np.nan]))
+    )
 
 
 def _picture(scores: dict, games: list[str], methods: list[str]) -> None:
@@ -159,7 +224,9 @@ def _picture(scores: dict, games: list[str], methods: list[str]) -> None:
     for name in sorted(methods, key=lambda name: name in STYLES):  # the highlighted ones on top
         ran = [m for m in MULTIPLES if all(scores[name, game, m] for game in games)]
         colour, style = STYLES.get(name, ("0.8", "-"))
-        errors, reference = (np.array([_mean_error(scores, games, x, m) for m in ran]) for x in (name, REFERENCE))
+        errors, reference = (
+            np.array([_mean_error(scores, games, x, m) for m in ran]) for x in (name, REFERENCE)
+        )
         for axis, heights in zip(axes, (errors, errors / reference), strict=True):
             axis.loglog(ran, heights, style, color=colour, label=name if name in STYLES else None)
     for axis, label in zip(axes, ("‖φ̂ − φ‖² / ‖φ‖²", f"error / error of {REFERENCE}"), strict=True):
@@ -191,7 +258,9 @@ def _network(X: np.ndarray, y: np.ndarray):
 def _rows_of(name: str, game: jaxshap.Game) -> Iterator[KnownGame]:
     everything = np.arange(2**game.num_players)[:, None] >> np.arange(game.num_players) & 1 == 1
     worths, values = jaxshap.evaluate(game, everything), jaxshap.shapley_values(game)
-    for row, (column, phi) in enumerate(zip(np.asarray(worths, float).T, np.asarray(values).T, strict=True)):
+    for row, (column, phi) in enumerate(
+        zip(np.asarray(worths, float).T, np.asarray(values).T, strict=True)
+    ):
         yield KnownGame(f"{name}, row {row}", table_worths(column), phi)
 
 

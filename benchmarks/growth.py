@@ -1,6 +1,8 @@
-"""How time and memory grow with players, rows, background, outputs and budget; and the largest table we promise.
+"""How time and memory grow with players, rows, background, outputs and budget; and the largest
+table we promise.
 
-Every point runs in a process of its own. Exponents are fitted to the last three points of a ladder of doublings.
+Every point runs in a process of its own. Exponents are fitted to the last three points of a ladder
+of doublings.
 """
 
 import argparse
@@ -35,14 +37,22 @@ LARGEST = Point(players=100, rows=1000, background=100_000, outputs=1, budget=4)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--point", nargs=5, type=int, help="measure one point and print it: used by the script itself")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--point",
+        nargs=5,
+        type=int,
+        help="measure one point and print it: used by the script itself",
+    )
     options = parser.parse_args()
     if options.point:
         print(json.dumps(_measure(Point(*options.point))))
         return
     found = {
-        axis: [_in_own_process(Point()._replace(**{axis: size})) for size in ladder] for axis, ladder in LADDERS.items()
+        axis: [_in_own_process(Point()._replace(**{axis: size})) for size in ladder]
+        for axis, ladder in LADDERS.items()
     }
     rows = []
     for axis, ladder in LADDERS.items():
@@ -50,12 +60,17 @@ def main():
             numbers = [point[measure] for point in found[axis]]
             exponent = np.polyfit(np.log(ladder[-3:]), np.log(numbers[-3:]), 1)[0]
             unit = "MB" if "memory" in measure else "s"
-            rows.append((axis, measure, *(f"{number:.3g} {unit}" for number in numbers), f"{exponent:.2f}"))
+            rows.append(
+                (axis, measure, *(f"{number:.3g} {unit}" for number in numbers), f"{exponent:.2f}")
+            )
     largest = _in_own_process(LARGEST)
     each = largest["evaluation"] / LARGEST.budget
     header = ("along", "measured", *(f"step {step}" for step in range(1, 6)), "exponent")
     notes = [
-        *(f"Steps along {axis}: {', '.join(map(str, ladder))}." for axis, ladder in LADDERS.items()),
+        *(
+            f"Steps along {axis}: {', '.join(map(str, ladder))}."
+            for axis, ladder in LADDERS.items()
+        ),
         f"Elsewhere {', '.join(f'{name} {size}' for name, size in Point()._asdict().items())}; 64 hidden units.",
         "Where a process for each output is too much work, OddGP's outputs share one, and its time falls.",
         f"100,000 background rows × 1,000 rows × 100 players: {each:.1f} s a coalition,",
@@ -79,22 +94,34 @@ def _measure(point: Point) -> dict[str, float]:
     import jax.numpy as jnp
 
     import jaxshap
-    from jaxshap.estimation import make_plan, solve
+    from jaxshap.engine.runner import make_plan, solve
 
     rng = np.random.default_rng(0)
-    sizes = (point.rows, point.players), (point.background, point.players), (point.players, 64), (64, point.outputs)
+    sizes = (
+        (point.rows, point.players),
+        (point.background, point.players),
+        (point.players, 64),
+        (64, point.outputs),
+    )
     rows, background, first, second = (rng.normal(size=size).astype(np.float32) for size in sizes)
     game = jaxshap.marginal(lambda x: jnp.tanh(x @ first / 4) @ second, rows, background)
     if point == LARGEST:
         coalitions = rng.random((point.budget, point.players)) < 0.5
-        return {"evaluation": _best(lambda: jaxshap.evaluate(game, coalitions), 1), "peak memory": _peak()}
+        return {
+            "evaluation": _best(lambda: jaxshap.evaluate(game, coalitions), 1),
+            "peak memory": _peak(),
+        }
     seconds = {}
     for estimator in (jaxshap.Leverage(), jaxshap.OddGP()):
         plan, coalitions = make_plan(jax.random.key(0), point.players, estimator, point.budget)
-        seconds["evaluation"] = _best(lambda coalitions=coalitions: jaxshap.evaluate(game, coalitions))
+        seconds["evaluation"] = _best(
+            lambda coalitions=coalitions: jaxshap.evaluate(game, coalitions)
+        )
         worths = np.asarray(jaxshap.evaluate(game, coalitions))
         name = f"{type(estimator).__name__}'s solve"
-        seconds[name] = _best(lambda one=estimator, plan=plan, worths=worths: solve(one, plan, worths, game))
+        seconds[name] = _best(
+            lambda one=estimator, plan=plan, worths=worths: solve(one, plan, worths, game)
+        )
     return seconds | {"peak memory": _peak()}
 
 
@@ -120,7 +147,9 @@ def _draw(found: dict[str, list[dict[str, float]]]) -> None:
 
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, len(LADDERS), figsize=(15, 6), sharex="col", sharey="row", layout="constrained")
+    figure, axes = plt.subplots(
+        2, len(LADDERS), figsize=(15, 6), sharex="col", sharey="row", layout="constrained"
+    )
     for column, (axis, ladder) in enumerate(LADDERS.items()):
         for measure in MEASURES:
             panel = axes[int("memory" in measure), column]

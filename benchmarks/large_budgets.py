@@ -1,9 +1,11 @@
-"""The default beyond the 4,000 pairs that its process takes: squared error, stated error, and Leverage's, by budget.
+"""The default beyond the 4,000 pairs that its process takes: squared error, stated error, and
+Leverage's, by budget.
 
     python benchmarks/large_budgets.py --games FOLDER
 
-FOLDER holds games.npz (see `peers.stored_games`); those of 14 players and more are taken, where 2**n is not affordable.
-"""  # fmt: skip
+FOLDER holds games.npz (see `peers.stored_games`); those of 14 players and more are taken, where
+2**n is not affordable.
+"""
 
 import argparse
 import pathlib
@@ -19,7 +21,9 @@ BUDGETS = (7_500, 8_200, 16_000, 40_000)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--games", type=pathlib.Path, required=True)
     parser.add_argument("--keys", type=int, default=4)
     options = parser.parse_args()
@@ -28,7 +32,10 @@ def main() -> None:
         if len(truth) < 14:
             continue
         game = jaxshap.make_game(jaxshap.host(worths), len(truth))
-        cells = [_cell(game, truth, budget, options.keys) if budget < 2 ** len(truth) else "–" for budget in BUDGETS]
+        cells = [
+            _cell(game, truth, budget, options.keys) if budget < 2 ** len(truth) else "–"
+            for budget in BUDGETS
+        ]
         rows.append([name, len(truth), *cells])
         print(*rows[-1], sep="  ", flush=True)
         jax.clear_caches()
@@ -46,7 +53,8 @@ def _cell(game: jaxshap.Game, truth: np.ndarray, budget: int, keys: int) -> str:
         for estimator in (jaxshap.OddGP(), jaxshap.Leverage())
     )
     ours, theirs = (
-        np.mean([((np.asarray(one.values, float) - truth) ** 2).sum() for one in runs]) for runs in (found, others)
+        np.mean([((np.asarray(one.values, float) - truth) ** 2).sum() for one in runs])
+        for runs in (found, others)
     )
     stated = np.mean([(np.asarray(one.std_error, float) ** 2).sum() for one in found])
     return f"{ours / (truth**2).sum():.1e} · {stated / ours:.2g} · {ours / theirs:.2g}"

@@ -1,4 +1,5 @@
-"""Our Leverage against the published Leverage SHAP: errors on games with known values, over those in reference.json.
+"""Our Leverage against the published Leverage SHAP: errors on games with known values, over those
+in reference.json.
 
 --games names a folder with games.npz (see `peers.stored_games`) and reference.json.
 """
@@ -16,12 +17,16 @@ import jaxshap
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--games", type=pathlib.Path, required=True)
     parser.add_argument("--keys", type=int, default=32)
     options = parser.parse_args()
     if not (options.games / "reference.json").exists():
-        parser.error(f"{options.games} holds no reference.json: pass the folder with games.npz and reference.json.")
+        parser.error(
+            f"{options.games} holds no reference.json: pass the folder with games.npz and reference.json."
+        )
     reference = json.loads((options.games / "reference.json").read_text())
     multiples, rows = ("5", "10", "20"), []
     for name, worths, truth in stored_games(options.games):
@@ -29,15 +34,22 @@ def main():
         ratios = []
         for multiple in multiples:
             budget = int(multiple) * len(truth)
-            values = [jaxshap.estimate(key, game, jaxshap.Leverage(), budget).values for key in range(options.keys)]
+            values = [
+                jaxshap.estimate(key, game, jaxshap.Leverage(), budget).values
+                for key in range(options.keys)
+            ]
             error = ((np.asarray(values, float) - truth) ** 2).sum(1).mean() / (truth**2).sum()
             ratios.append(error / reference[name][multiple]["leverage"])
         rows.append((name, *ratios))
         jax.clear_caches()
     rows.append(("geometric mean", *np.exp(np.log([row[1:] for row in rows]).mean(0)).tolist()))
     title = "Leverage: mean squared error over that of the published implementation"
-    notes = [f"{options.keys} keys of ours; budgets in multiples of the number of players, v(∅) and v(N) included."]
-    report.write_table(__file__, title, ("game", *(f"{multiple}n" for multiple in multiples)), rows, notes)
+    notes = [
+        f"{options.keys} keys of ours; budgets in multiples of the number of players, v(∅) and v(N) included."
+    ]
+    report.write_table(
+        __file__, title, ("game", *(f"{multiple}n" for multiple in multiples)), rows, notes
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The settings in which speed is measured, and a network with two hidden layers of 64 for each of them."""
+"""The settings in which speed is measured, and a network with two hidden layers of 64 for each of
+them.
+"""
 
 import itertools
 from typing import NamedTuple
@@ -51,7 +53,12 @@ class Network:
         rng = np.random.default_rng(seed)
         widths = (num_features, 64, 64, 1)
         shapes = itertools.pairwise(widths)
-        return cls([jnp.asarray(rng.normal(size=shape) * 1.5 / np.sqrt(shape[0]), jnp.float32) for shape in shapes])
+        return cls(
+            [
+                jnp.asarray(rng.normal(size=shape) * 1.5 / np.sqrt(shape[0]), jnp.float32)
+                for shape in shapes
+            ]
+        )
 
     def __call__(self, x: Float[Array, "points features"]) -> Float[Array, "points"]:
         first, second, third = self.weights
@@ -68,6 +75,7 @@ class Network:
 def data_of(setting: Setting) -> Data:
     rng = np.random.default_rng(setting.players)
     rows, background = (
-        rng.normal(size=(count, setting.players)).astype(np.float32) for count in (setting.rows, setting.background)
+        rng.normal(size=(count, setting.players)).astype(np.float32)
+        for count in (setting.rows, setting.background)
     )
     return Data(Network.drawn(setting.players, setting.players), rows, background)

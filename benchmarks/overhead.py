@@ -1,7 +1,8 @@
-"""What Shapley values cost over the bare model: time of `estimate` over that of the jitted model on as many rows.
+"""What Shapley values cost over the bare model: time of `estimate` over that of the jitted model on
+as many rows.
 
-The bare model runs on rows that are there already, in calls of the size that is fastest for it; every time is the best
-of several rounds in which all of them take turns. The goal is 1.5.
+The bare model runs on rows that are there already, in calls of the size that is fastest for it;
+every time is the best of several rounds in which all of them take turns. The goal is 1.5.
 """
 
 import argparse
@@ -15,14 +16,16 @@ import report
 from networks import SETTINGS, Data, Setting, data_of
 
 import jaxshap
-from jaxshap.estimation import make_plan, solve
+from jaxshap.engine.runner import make_plan, solve
 
 POOL_BYTES = 2**28
 ESTIMATORS = (jaxshap.Kernel(), jaxshap.Leverage(), jaxshap.Permutation())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     rows = []
@@ -31,7 +34,13 @@ def main():
         print(*rows[-1], sep="  ", flush=True)
         jax.clear_caches()
     names = (type(estimator).__name__ for estimator in ESTIMATORS)
-    header = ("players, background, rows", "bare", "OddGP, plan and evaluation", *names, "OddGP's solve")
+    header = (
+        "players, background, rows",
+        "bare",
+        "OddGP, plan and evaluation",
+        *names,
+        "OddGP's solve",
+    )
     notes = [
         "Times over that of the bare model, which is in seconds; compilation is not in them. Goal: at most 1.5.",
         "Beyond some hundred players the regression of Kernel and Leverage is as much work as the model: with m pairs",
@@ -48,12 +57,18 @@ def _measure(setting: Setting, repeats: int) -> tuple:
     worths = np.asarray(jaxshap.evaluate(game, coalitions))
 
     def plan_and_evaluate():
-        return jaxshap.evaluate(game, make_plan(jax.random.key(0), setting.players, odd, setting.budget)[1])
+        return jaxshap.evaluate(
+            game, make_plan(jax.random.key(0), setting.players, odd, setting.budget)[1]
+        )
 
-    tasks: dict[str, Callable] = {f"bare {size}": _bare(data, setting, size) for size in (2**12, 2**14, 2**16, 2**18)}
+    tasks: dict[str, Callable] = {
+        f"bare {size}": _bare(data, setting, size) for size in (2**12, 2**14, 2**16, 2**18)
+    }
     tasks["OddGP"] = plan_and_evaluate
     for estimator in ESTIMATORS:
-        tasks[repr(estimator)] = lambda estimator=estimator: jaxshap.estimate(0, game, estimator, setting.budget)
+        tasks[repr(estimator)] = lambda estimator=estimator: jaxshap.estimate(
+            0, game, estimator, setting.budget
+        )
     tasks["solve"] = lambda: solve(odd, plan, worths, game)
     best = interleaved(tasks, repeats)
     bare = min(seconds for name, seconds in best.items() if name.startswith("bare"))
@@ -62,7 +77,9 @@ def _measure(setting: Setting, repeats: int) -> tuple:
 
 
 def _bare(data: Data, setting: Setting, size: int) -> Callable:
-    """The model on as many rows as the budget asks for, `size` of them a call, out of a pool larger than any cache."""
+    """The model on as many rows as the budget asks for, `size` of them a call, out of a pool larger
+    than any cache.
+    """
     size = min(size, setting.points)
     pool_size = min(setting.points, max(size, POOL_BYTES // (4 * setting.players)))
     pool = jax.numpy.asarray(np.resize(data.rows, (pool_size, setting.players)))
@@ -80,7 +97,9 @@ def _bare(data: Data, setting: Setting, size: int) -> Callable:
 
 
 def interleaved(tasks: dict[str, Callable], repeats: int) -> dict[str, float]:
-    """The best time of each task over rounds in which all of them take turns; the first round compiles."""
+    """The best time of each task over rounds in which all of them take turns; the first round
+    compiles.
+    """
     best = dict.fromkeys(tasks, math.inf)
     for turn in range(repeats + 1):
         for name, task in tasks.items():

@@ -1,8 +1,9 @@
 """Reproduce Okhrati & Lipani (2020): Owen and halved Owen sampling against Castro's, on networks.
 
-Credit-card default: a 13–9 network, 23 players, reference 0 (the mean of each standardised feature), mean squared error
-against exact values from all 2^23 coalitions, and time. MNIST: a 300–25 network, 784 players, reference 0 (black), the
-variance over repeated keys at equal evaluations.
+Credit-card default: a 13–9 network, 23 players, reference 0 (the mean of each standardised
+feature), mean squared error against exact values from all 2^23 coalitions, and time. MNIST: a
+300–25 network, 784 players, reference 0 (black), the variance over repeated keys at equal
+evaluations.
 """
 
 import argparse
@@ -21,10 +22,15 @@ import jaxshap
 from jaxshap import Castro, Owen
 
 NAMES = ("Castro", "Owen", "halved Owen")
-PUBLISHED_ERROR, PUBLISHED_TIME = (1.0, 0.57, 0.22), (1.0, 0.35, 0.32)  # over Castro's, on the credit data
+PUBLISHED_ERROR, PUBLISHED_TIME = (
+    (1.0, 0.57, 0.22),
+    (1.0, 0.35, 0.32),
+)  # over Castro's, on the credit data
 
 
-def network(parameters: list, inputs: Float[Array, "rows features"]) -> Float[Array, "rows classes"]:
+def network(
+    parameters: list, inputs: Float[Array, "rows features"]
+) -> Float[Array, "rows classes"]:
     """Class probabilities of a network with hidden layers of ReLU."""
     for weight, bias in parameters[:-1]:
         inputs = jax.nn.relu(inputs @ weight + bias)
@@ -32,7 +38,9 @@ def network(parameters: list, inputs: Float[Array, "rows features"]) -> Float[Ar
     return jax.nn.softmax(inputs @ weight + bias)
 
 
-def train(x: Float[np.ndarray, "rows features"], y: Int[np.ndarray, "rows"], widths: tuple, epochs: int) -> list:
+def train(
+    x: Float[np.ndarray, "rows features"], y: Int[np.ndarray, "rows"], widths: tuple, epochs: int
+) -> list:
     """Parameters by Adam on the cross-entropy, one compiled loop."""
     sizes = (x.shape[1], *widths)
     keys = jax.random.split(jax.random.key(0), len(widths))
@@ -57,12 +65,16 @@ def train(x: Float[np.ndarray, "rows features"], y: Int[np.ndarray, "rows"], wid
     return run(start, jnp.asarray(x), jnp.asarray(y, jnp.int32))
 
 
-def of_class(parameters: list, label: int, inputs: Float[Array, "rows features"]) -> Float[Array, "rows"]:
+def of_class(
+    parameters: list, label: int, inputs: Float[Array, "rows features"]
+) -> Float[Array, "rows"]:
     """The probability of one class."""
     return network(parameters, inputs)[:, label]
 
 
-def zero_game(parameters: list, label: int, rows: Float[np.ndarray, "rows features"]) -> jaxshap.Game:
+def zero_game(
+    parameters: list, label: int, rows: Float[np.ndarray, "rows features"]
+) -> jaxshap.Game:
     """Absent features are 0."""
     model = jax.tree_util.Partial(of_class, parameters, label)
     return jaxshap.baseline(model, jnp.asarray(rows), jnp.zeros(rows.shape[1]))
@@ -74,7 +86,9 @@ def num_evaluations(estimator: jaxshap.Estimator, num_players: int, budget: int)
     return len(plan.coalitions)
 
 
-def credit(path: pathlib.Path, num_rows: int, repeats: int) -> tuple[list[list], list[str], np.ndarray]:
+def credit(
+    path: pathlib.Path, num_rows: int, repeats: int
+) -> tuple[list[list], list[str], np.ndarray]:
     """Table rows, notes, and the squared error of each method on each row."""
     data = np.load(path)
     order = np.random.default_rng(0).permutation(len(data["X"]))
@@ -84,7 +98,9 @@ def credit(path: pathlib.Path, num_rows: int, repeats: int) -> tuple[list[list],
     accuracy = float((network(parameters, x[:6000]).argmax(1) == y[:6000]).mean())
     game = zero_game(parameters, 1, x[:num_rows])
     start = time.perf_counter()
-    parts = [zero_game(parameters, 1, rows) for rows in np.array_split(x[:num_rows], -(-num_rows // 5))]
+    parts = [
+        zero_game(parameters, 1, rows) for rows in np.array_split(x[:num_rows], -(-num_rows // 5))
+    ]
     exact = jnp.concatenate([jaxshap.shapley_values(part) for part in parts], axis=1)
     seconds = time.perf_counter() - start
 
@@ -104,15 +120,23 @@ def credit(path: pathlib.Path, num_rows: int, repeats: int) -> tuple[list[list],
             squares[number].append(np.asarray((values - exact) ** 2).mean(0))
     error = np.mean(squares, axis=1)  # (methods, rows)
     best = np.min(times, axis=1)
-    asked = np.array([num_evaluations(method, num_players, budget) for method, budget in methods.items()])
+    asked = np.array(
+        [num_evaluations(method, num_players, budget) for method, budget in methods.items()]
+    )
     rows = [
         [
-            "credit", name, int(asked[i]), float(error[i].mean()), float(error[i].mean() / error[0].mean()),
-            PUBLISHED_ERROR[i], float((error[i].mean() * asked[i]) / (error[0].mean() * asked[0])),
-            float(best[i] / best[0]), PUBLISHED_TIME[i],
+            "credit",
+            name,
+            int(asked[i]),
+            float(error[i].mean()),
+            float(error[i].mean() / error[0].mean()),
+            PUBLISHED_ERROR[i],
+            float((error[i].mean() * asked[i]) / (error[0].mean() * asked[0])),
+            float(best[i] / best[0]),
+            PUBLISHED_TIME[i],
         ]
         for i, name in enumerate(NAMES)
-    ]  # fmt: skip
+    ]
     notes = [
         f"Credit: test accuracy {accuracy:.3f}; {num_rows} test rows, {len(squares[0])} keys; exact values took "
         f"{seconds:.0f} s; Castro {best[0]:.2f} s a run for all rows. Time is the best of {repeats}, interleaved, "
@@ -121,7 +145,9 @@ def credit(path: pathlib.Path, num_rows: int, repeats: int) -> tuple[list[list],
     return rows, notes, error
 
 
-def mnist(path: pathlib.Path, num_images: int, num_levels: int, repeats: int) -> tuple[list[list], list[str], list]:
+def mnist(
+    path: pathlib.Path, num_images: int, num_levels: int, repeats: int
+) -> tuple[list[list], list[str], list]:
     """Table rows, notes, and the standard deviation over keys of each pixel with ink, by method."""
     data = np.load(path)
     x, test = (data[name].reshape(-1, 784) / np.float32(255) for name in ("x_train", "x_test"))
@@ -133,20 +159,39 @@ def mnist(path: pathlib.Path, num_images: int, num_levels: int, repeats: int) ->
     budget = 2 * num_levels * 785 + 2  # two rounds of all levels
     methods = (Castro(), Owen(num_levels=num_levels), Owen(num_levels=num_levels, halved=True))
     keys = range(repeats)
-    runs = [np.stack([jaxshap.estimate(key, game, method, budget).values for key in keys]) for method in methods]
+    runs = [
+        np.stack([jaxshap.estimate(key, game, method, budget).values for key in keys])
+        for method in methods
+    ]
     variance = [run.var(0, ddof=1) for run in runs]  # each (players, images)
     asked = [num_evaluations(method, 784, budget) for method in methods]
     ratios = [float(part.mean() / variance[0].mean()) for part in variance]
     rows = [
-        ["MNIST", name, asked[i], float(variance[i].mean()), ratios[i], "–", ratios[i] * asked[i] / asked[0], "–", "–"]
+        [
+            "MNIST",
+            name,
+            asked[i],
+            float(variance[i].mean()),
+            ratios[i],
+            "–",
+            ratios[i] * asked[i] / asked[0],
+            "–",
+            "–",
+        ]
         for i, name in enumerate(NAMES)
     ]
-    away = max(float(np.abs(run.mean(0).sum(0) / (game.full - game.empty) - 1).max()) for run in runs)
+    away = max(
+        float(np.abs(run.mean(0).sum(0) / (game.full - game.empty) - 1).max()) for run in runs
+    )
     notes = [
         f"MNIST: test accuracy {accuracy:.3f}; probability of the digit {label} for {num_images} images of it, "
         f"{num_levels} levels, {repeats} keys; Σφ̂ over all keys is within {away:.1%} of v(N) − v(∅) for every method."
     ]
-    return rows, notes, [np.sqrt(part[images.T > 0]) for part in variance]  # black pixels change nothing
+    return (
+        rows,
+        notes,
+        [np.sqrt(part[images.T > 0]) for part in variance],
+    )  # black pixels change nothing
 
 
 def draw(error: np.ndarray, spread: list, rows: list[list]) -> None:
@@ -160,7 +205,9 @@ def draw(error: np.ndarray, spread: list, rows: list[list]) -> None:
         (0.2, [*PUBLISHED_ERROR[1:], *PUBLISHED_TIME[1:]], "published", "#F0E442", "//"),
     ]
     for shift, heights, label, color, hatch in bars:
-        drawn = axes[0].bar(place + shift, heights, 0.38, label=label, color=color, hatch=hatch, edgecolor="black")
+        drawn = axes[0].bar(
+            place + shift, heights, 0.38, label=label, color=color, hatch=hatch, edgecolor="black"
+        )
         axes[0].bar_label(drawn, fmt="%.2f", fontsize=8)
     axes[0].axhline(1, color="0.4", linewidth=1)
     axes[0].set_xticks(place, labels, fontsize=8)
@@ -168,20 +215,36 @@ def draw(error: np.ndarray, spread: list, rows: list[list]) -> None:
     axes[0].legend(frameon=False, loc="upper right", ncols=2)
     axes[1].boxplot(list(error), tick_labels=NAMES, medianprops={"color": "black"})
     axes[1].set(title="credit: each test row", ylabel="mean squared error", yscale="log")
-    axes[2].boxplot(spread, tick_labels=NAMES, medianprops={"color": "black"}, whis=(5, 95), showfliers=False)
-    axes[2].set(title="MNIST: each pixel with ink", ylabel="standard deviation over keys", yscale="log")
+    axes[2].boxplot(
+        spread, tick_labels=NAMES, medianprops={"color": "black"}, whis=(5, 95), showfliers=False
+    )
+    axes[2].set(
+        title="MNIST: each pixel with ink", ylabel="standard deviation over keys", yscale="log"
+    )
     figure.savefig(pathlib.Path(__file__).with_suffix(".png"), dpi=150)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", help="the folder that holds credit_default.npz and mnist.npz")
-    parser.add_argument("--full", action="store_true", help="50 test rows, as the paper, and more levels and images")
+    parser.add_argument(
+        "--full", action="store_true", help="50 test rows, as the paper, and more levels and images"
+    )
     options = parser.parse_args()
     paths = [report.data_file(options, name) for name in ("credit_default.npz", "mnist.npz")]
     rows, notes, error = credit(paths[0], 50 if options.full else 20, 20)
     more, remarks, spread = mnist(paths[1], *((10, 100, 20) if options.full else (2, 10, 10)))
-    header = ["data", "method", "evaluations", "error", "error ratio", "published error", "at equal evaluations"]
+    header = [
+        "data",
+        "method",
+        "evaluations",
+        "error",
+        "error ratio",
+        "published error",
+        "at equal evaluations",
+    ]
     text = [
         "Error: mean squared error against exact values (credit), variance over keys (MNIST). Ratios are to Castro.",
         *notes,
@@ -190,8 +253,13 @@ def main() -> None:
         "gain; Owen shares its mask among the players and pays n + 1 for n gains, so it asks for about half as many. "
         "The fair comparison is at equal evaluations: variance falls as 1/evaluations, so multiply by their ratio.",
     ]
-    notes, header = [line for part in text for line in (part, "")], [*header, "time ratio", "published time"]
-    report.write_table(__file__, "Owen sampling, after Okhrati & Lipani (2020)", header, rows + more, notes)
+    notes, header = (
+        [line for part in text for line in (part, "")],
+        [*header, "time ratio", "published time"],
+    )
+    report.write_table(
+        __file__, "Owen sampling, after Okhrati & Lipani (2020)", header, rows + more, notes
+    )
     draw(error, spread, rows)
 
 

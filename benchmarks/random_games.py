@@ -1,5 +1,8 @@
-"""Random games of many kinds, as tables of 2**n worths: on the first seventeen kinds the width of OddGP's errors was
-chosen (9 and 12 players, seed 1); the others, and other numbers of players and seeds, are there to check it."""
+"""Random games of many kinds, as tables of 2**n worths: on the first seventeen kinds the width of
+OddGP's errors was
+chosen (9 and 12 players, seed 1); the others, and other numbers of players and seeds, are there to
+check it.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -10,7 +13,9 @@ Table = Float[np.ndarray, "size"]
 Members = Bool[np.ndarray, "size n"]
 
 
-def random_games(seed: int, num_players: int, count: int, kinds: tuple[str, ...]) -> Iterator[tuple[str, Table]]:
+def random_games(
+    seed: int, num_players: int, count: int, kinds: tuple[str, ...]
+) -> Iterator[tuple[str, Table]]:
     """`count` games of each kind; a game that came out constant is left out."""
     players = (np.arange(2**num_players)[:, None] >> np.arange(num_players)) & 1 == 1
     for kind in kinds:
@@ -22,12 +27,20 @@ def random_games(seed: int, num_players: int, count: int, kinds: tuple[str, ...]
 
 
 def _network(
-    rng, players: Members, scales=(1.0,), rectified=False, backgrounds=(1, 1, 8), end=lambda out: out
+    rng,
+    players: Members,
+    scales=(1.0,),
+    rectified=False,
+    backgrounds=(1, 1, 8),
+    end=lambda out: out,
 ) -> Table:
     """Two hidden layers of 24 at random, absent features from random background rows."""
     n, scale, width = players.shape[1], rng.choice(scales), 24
     first = rng.normal(size=(n, width)) * 2 * scale / np.sqrt(n), rng.normal(size=width) * scale / 2
-    second = rng.normal(size=(width, width)) * 2 * scale / np.sqrt(width), rng.normal(size=width) * scale / 2
+    second = (
+        rng.normal(size=(width, width)) * 2 * scale / np.sqrt(width),
+        rng.normal(size=width) * scale / 2,
+    )
     last, row = rng.normal(size=width) * scale / np.sqrt(width), rng.normal(size=n)
 
     def predict(hidden):
@@ -67,7 +80,10 @@ def _votes(rng, players: Members, bodies: int) -> Table:
 def _unanimity(rng, players: Members) -> Table:
     n, most, total = players.shape[1], rng.choice([3, 5, 7]), np.zeros(len(players))
     for _ in range(rng.choice([5, 15, 40])):
-        needed, feared = rng.permutation(n)[: rng.integers(1, most + 1)], rng.permutation(n)[: rng.integers(0, 2)]
+        needed, feared = (
+            rng.permutation(n)[: rng.integers(1, most + 1)],
+            rng.permutation(n)[: rng.integers(0, 2)],
+        )
         feared = feared[~np.isin(feared, needed)]
         total += rng.normal() * (players[:, needed].all(1) & ~players[:, feared].any(1))
     return total
@@ -75,7 +91,11 @@ def _unanimity(rng, players: Members) -> Table:
 
 def _polynomial(rng, players: Members) -> Table:
     signs = np.where(players, 1.0, -1.0 if rng.random() < 0.5 else 0.0)
-    order, decay, total = rng.choice([2, 3, 4, 6]), rng.choice([0.5, 1]), signs @ rng.normal(size=players.shape[1])
+    order, decay, total = (
+        rng.choice([2, 3, 4, 6]),
+        rng.choice([0.5, 1]),
+        signs @ rng.normal(size=players.shape[1]),
+    )
     for _ in range(rng.choice([10, 40])):
         chosen = rng.permutation(players.shape[1])[: rng.integers(1, order + 1)]
         total += rng.normal() * decay ** len(chosen) * signs[:, chosen].prod(1)
@@ -91,17 +111,25 @@ def _concave(rng, players: Members) -> Table:
     if kind == 2:
         return (players.astype(float) @ (rng.random((n, 40)) < 0.15) > 0) @ rng.gamma(1, size=40)
     edges = np.triu(rng.random((n, n)) < 0.3, 1)
-    return np.einsum("si,ij,sj->s", players, edges, ~players) + np.einsum("si,ij,sj->s", ~players, edges, players)
+    return np.einsum("si,ij,sj->s", players, edges, ~players) + np.einsum(
+        "si,ij,sj->s", ~players, edges, players
+    )
 
 
 def _sparse(rng, players: Members) -> Table:
     few = players[:, rng.permutation(players.shape[1])[:4]]
-    return np.tanh(2 * few @ rng.normal(size=4)) * (1 + few[:, 0]) + 0.01 * players @ rng.normal(size=players.shape[1])
+    return np.tanh(2 * few @ rng.normal(size=4)) * (1 + few[:, 0]) + 0.01 * players @ rng.normal(
+        size=players.shape[1]
+    )
 
 
 def _noisy(rng, players: Members) -> Table:
     slopes, bends = rng.normal(size=(2, players.shape[1]))
-    return players @ slopes + np.tanh(players @ bends) + rng.choice([0.05, 0.3, 1]) * rng.normal(size=len(players))
+    return (
+        players @ slopes
+        + np.tanh(players @ bends)
+        + rng.choice([0.05, 0.3, 1]) * rng.normal(size=len(players))
+    )
 
 
 def _parity(rng, players: Members) -> Table:
@@ -123,15 +151,22 @@ def _connected(rng, players: Members) -> Table:
 
 def _ranked(rng, players: Members) -> Table:
     """The rank of a score among random rivals, as of a search result: many small jumps."""
-    score = players @ rng.normal(size=players.shape[1]) + 0.3 * (players @ rng.normal(size=players.shape[1])) ** 2
+    score = (
+        players @ rng.normal(size=players.shape[1])
+        + 0.3 * (players @ rng.normal(size=players.shape[1])) ** 2
+    )
     return (score[:, None] > rng.normal(size=30) * score.std() + score.mean()).sum(1)
 
 
 def _saturating(rng, players: Members) -> Table:
-    """Learning from data sets: accuracy grows with a power of what was pooled, with synergies between some."""
+    """Learning from data sets: accuracy grows with a power of what was pooled, with synergies
+    between some.
+    """
     amount = players @ rng.gamma(2, size=players.shape[1])
     pairs = players[:, ::2][:, : players.shape[1] // 2] & players[:, 1::2]
-    return 1 - (1 + amount + pairs @ rng.gamma(1, size=pairs.shape[1])) ** -rng.choice([0.3, 0.7, 1.5])
+    return 1 - (1 + amount + pairs @ rng.gamma(1, size=pairs.shape[1])) ** -rng.choice(
+        [0.3, 0.7, 1.5]
+    )
 
 
 KINDS: dict[str, Callable[[np.random.Generator, Members], Table]] = {
@@ -147,11 +182,15 @@ KINDS: dict[str, Callable[[np.random.Generator, Members], Table]] = {
     "votes": lambda rng, s: _votes(rng, s, rng.integers(2, 6)),
     "unanimity": _unanimity,
     "polynomial": _polynomial,
-    "product": lambda rng, s: np.where(s, 1 + rng.choice([0.2, 0.5, 1]) * rng.normal(size=s.shape[1]), 1).prod(1),
+    "product": lambda rng, s: np.where(
+        s, 1 + rng.choice([0.2, 0.5, 1]) * rng.normal(size=s.shape[1]), 1
+    ).prod(1),
     "noisy": _noisy,
     "concave": _concave,
     "sparse": _sparse,
-    "maximum": lambda rng, s: (s @ rng.normal(size=(s.shape[1], 3)) + 0.3 * rng.normal(size=3)).max(1),
+    "maximum": lambda rng, s: (s @ rng.normal(size=(s.shape[1], 3)) + 0.3 * rng.normal(size=3)).max(
+        1
+    ),
     "steps": lambda rng, s: np.round(s @ rng.normal(size=s.shape[1]) * rng.choice([0.7, 1.5, 4])),
     "parity": _parity,
     "connected": _connected,

@@ -1,11 +1,13 @@
-"""Sampled Shapley residuals at equal budgets: by noise stability, and by random edges with estimated entries.
+"""Sampled Shapley residuals at equal budgets: by noise stability, and by random edges with
+estimated entries.
 
     python benchmarks/residual_sampling.py
 
-Games of 10 players with all worths known: a network on coalitions, votes with a quota, products of two players, and
-independent worths. The error is that of ‖r_i‖² relative to its root mean square over players; z is (estimate − exact)
-over the standard error: its mean should be 0 and its spread 1.
-"""  # fmt: skip
+Games of 10 players with all worths known: a network on coalitions, votes with a quota, products of
+two players, and independent worths. The error is that of ‖r_i‖² relative to its root mean square
+over players; z is (estimate − exact) over the standard error: its mean should be 0 and its spread
+1.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -27,15 +29,19 @@ def games() -> dict[str, jaxshap.Game]:
         "products": players @ rng.normal(size=PLAYERS) + 2 * players[:, 0] * players[:, 1],
         "independent": rng.normal(size=2**PLAYERS),
     }
-    return {name: jaxshap.table(jnp.asarray(worths, jnp.float32)) for name, worths in tables.items()}
+    return {
+        name: jaxshap.table(jnp.asarray(worths, jnp.float32)) for name, worths in tables.items()
+    }
 
 
 def samplers():
-    yield "noise stability", jaxshap.estimate_residuals
+    yield "noise stability", jaxshap.residuals.estimate_norms
     for draws in (1, 4, 16):
         yield (
             f"edges, {draws} draws an entry",
-            lambda key, game, budget, draws=draws: jaxshap.edge_residuals(key, game, budget, draws_an_entry=draws),
+            lambda key, game, budget, draws=draws: jaxshap.residuals.edge_norms(
+                key, game, budget, draws_an_entry=draws
+            ),
         )
 
 
@@ -43,19 +49,28 @@ def main() -> None:
     keys = jax.random.split(jax.random.key(0), KEYS)
     lines = []
     for name, game in games().items():
-        exact = np.asarray(jaxshap.residual_norms(game))
+        exact = np.asarray(jaxshap.residuals.norms(game))
         size = np.sqrt((exact**2).mean())
         for how, sampler in samplers():
             for budget in BUDGETS:
                 try:
-                    found = jax.jit(jax.vmap(lambda key, game=game, f=sampler, b=budget: f(key, game, b)))(keys)
+                    found = jax.jit(
+                        jax.vmap(lambda key, game=game, f=sampler, b=budget: f(key, game, b))
+                    )(keys)
                 except ValueError:  # buys fewer than two draws
                     continue
                 gap = np.asarray(found.values) - exact
-                live = np.asarray(found.std_error) > 1e-6 * size  # not where there is nothing but rounding
+                live = (
+                    np.asarray(found.std_error) > 1e-6 * size
+                )  # not where there is nothing but rounding
                 z = gap[live] / np.asarray(found.std_error)[live]
-                error, bias = np.sqrt((gap**2).mean()) / size, np.sqrt((gap.mean(0) ** 2).mean()) / size
-                lines.append([name, how, budget, float(error), float(bias), float(z.mean()), float(z.std())])
+                error, bias = (
+                    np.sqrt((gap**2).mean()) / size,
+                    np.sqrt((gap.mean(0) ** 2).mean()) / size,
+                )
+                lines.append(
+                    [name, how, budget, float(error), float(bias), float(z.mean()), float(z.std())]
+                )
                 print(*lines[-1], flush=True)
     header = ["game", "sampler", "budget", "error", "bias", "mean z", "spread of z"]
     notes = [f"{KEYS} keys; a bias of error / √{KEYS} is what chance leaves."]

@@ -1,13 +1,15 @@
-"""Do Shapley residuals follow the interaction that was put in, and from which sample size are they more than noise?
+"""Do Shapley residuals follow the interaction that was put in, and from which sample size are they
+more than noise?
 
     python benchmarks/residual_stress.py
 
-Data: y = Σ a_i x_i + dial · (three products of two features) + noise, or a coin with these log-odds. Models learn them:
-regression on features and their products, boosted trees, a network. The figure is the residual share, ‖r_i‖² over
-‖∇_i v‖² summed over players and rows: 0 for a model without interactions. Each estimate is repeated for several
-keys, whose spread is its error, and averaged over data sets; exact values are from all coalitions. A setting passes
-where the rank correlation of estimates with the dial is at least 0.9.
-"""  # fmt: skip
+Data: y = Σ a_i x_i + dial · (three products of two features) + noise, or a coin with these
+log-odds. Models learn them: regression on features and their products, boosted trees, a network.
+The figure is the residual share, ‖r_i‖² over ‖∇_i v‖² summed over players and rows: 0 for a model
+without interactions. Each estimate is repeated for several keys, whose spread is its error, and
+averaged over data sets; exact values are from all coalitions. A setting passes where the rank
+correlation of estimates with the dial is at least 0.9.
+"""
 
 import itertools
 import pathlib
@@ -30,7 +32,8 @@ DIALS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 KEYS, DRAWS, EXPLAINED, BACKGROUND = 6, (8, 32, 128), 8, 20
 USED = 128  # draws of the estimate that is compared with the dial
 HELD = 0.25  # of the rows, to stop training by
-SEEDS = 6  # of data, over which shares are averaged: a model trained on few rows finds interactions of its own
+# of data, over which shares are averaged: a model trained on few rows finds interactions of its own
+SEEDS = 6
 
 
 class Setting(NamedTuple):
@@ -47,14 +50,18 @@ SETTINGS = [
     for model in ("products", "boosted trees", "network")
     for rest in ((6, 2000, 0.3), (10, 2000, 0.3), (6, 1000, 1.0))
 ]
-TOO_FEW = Setting("classification", "boosted trees", 6, 300, 1.0)  # rows for the model itself to see a weak dial
+TOO_FEW = Setting(
+    "classification", "boosted trees", 6, 300, 1.0
+)  # rows for the model itself to see a weak dial
 
 
 def data(setting: Setting, dial: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(setting.rows + EXPLAINED + BACKGROUND, setting.features))
     weights = rng.uniform(0.5, 1.5, setting.features)
-    clean = rows @ weights + dial * (rows[:, 0] * rows[:, 1] + rows[:, 2] * rows[:, 3] - rows[:, 1] * rows[:, 4])
+    clean = rows @ weights + dial * (
+        rows[:, 0] * rows[:, 1] + rows[:, 2] * rows[:, 3] - rows[:, 1] * rows[:, 4]
+    )
     noisy = clean + setting.noise * rng.normal(size=len(rows))
     if setting.task == "classification":
         noisy = (rng.random(len(rows)) < 1 / (1 + np.exp(-noisy))).astype(float)
@@ -68,12 +75,17 @@ def trained(setting: Setting, rows: np.ndarray, target: np.ndarray) -> Callable:
     size = setting.features
     rng = np.random.default_rng(1)
     if setting.model == "products":
-        predict, start = _products, {"weights": jnp.zeros(size * (size + 1) // 2), "bias": jnp.zeros(())}
+        predict, start = (
+            _products,
+            {"weights": jnp.zeros(size * (size + 1) // 2), "bias": jnp.zeros(())},
+        )
     else:
         start = {
-            "hidden": jnp.asarray(rng.normal(size=(size, 32)) / np.sqrt(size), jnp.float32), "shift": jnp.zeros(32),
-            "last": jnp.asarray(rng.normal(size=32) / 6, jnp.float32), "bias": jnp.zeros(()),
-        }  # fmt: skip
+            "hidden": jnp.asarray(rng.normal(size=(size, 32)) / np.sqrt(size), jnp.float32),
+            "shift": jnp.zeros(32),
+            "last": jnp.asarray(rng.normal(size=32) / 6, jnp.float32),
+            "bias": jnp.zeros(()),
+        }
         predict = _network
     weights = _fit(predict, setting.task, start, jnp.asarray(rows), jnp.asarray(target))
     return jax.tree_util.Partial(predict, weights)
@@ -83,9 +95,14 @@ def _boosted(setting, rows, target):
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
     options = {
-        "n_estimators": 300, "max_depth": 2, "learning_rate": 0.1, "subsample": 0.7, "random_state": 0,
-        "validation_fraction": HELD, "n_iter_no_change": 10,
-    }  # fmt: skip
+        "n_estimators": 300,
+        "max_depth": 2,
+        "learning_rate": 0.1,
+        "subsample": 0.7,
+        "random_state": 0,
+        "validation_fraction": HELD,
+        "n_iter_no_change": 10,
+    }
     if setting.task == "regression":
         return jaxshap.host(GradientBoostingRegressor(**options).fit(rows, target).predict)
     return jaxshap.host(GradientBoostingClassifier(**options).fit(rows, target).decision_function)
@@ -114,7 +131,9 @@ def _fit_of(predict, task, start, rows, target):
 
     def step(carry, _):
         weights, state, best, least = carry
-        updates, state = optimiser.update(jax.grad(loss)(weights, slice(held, None)), state, weights)
+        updates, state = optimiser.update(
+            jax.grad(loss)(weights, slice(held, None)), state, weights
+        )
         weights = optax.apply_updates(weights, updates)
         now = loss(weights, slice(None, held))
         best = jax.tree.map(lambda old, new: jnp.where(now < least, new, old), best, weights)
@@ -135,7 +154,9 @@ def share(shares, gradients) -> float:
 def measure(setting: Setting, dial: float) -> tuple[float, dict[int, np.ndarray]]:
     """The exact share, and estimates by number of draws and key; means over seeds of the data."""
     exact, found = zip(*(_measure(setting, dial, seed) for seed in range(SEEDS)), strict=True)
-    return float(np.mean(exact)), {draws: np.mean([one[draws] for one in found], axis=0) for draws in DRAWS}
+    return float(np.mean(exact)), {
+        draws: np.mean([one[draws] for one in found], axis=0) for draws in DRAWS
+    }
 
 
 def _measure(setting: Setting, dial: float, seed: int) -> tuple[float, dict[int, np.ndarray]]:
@@ -143,15 +164,25 @@ def _measure(setting: Setting, dial: float, seed: int) -> tuple[float, dict[int,
     model = trained(setting, rows[: setting.rows], target[: setting.rows])
     marginal = jaxshap.marginal(model, rows[setting.rows : -BACKGROUND], rows[-BACKGROUND:])
     worths = np.asarray(jaxshap.evaluate(marginal, coalitions(setting.features)))
-    game = jaxshap.table(worths)  # the model is asked once about everything; what is sampled is looked up
+    game = jaxshap.table(
+        worths
+    )  # the model is asked once about everything; what is sampled is looked up
     index = np.arange(len(worths))
-    gains = [worths[index | 1 << player] - worths[index & ~(1 << player)] for player in range(setting.features)]
-    gradients = np.stack([(gain**2).sum(0) / 2 for gain in gains])  # ‖∇_i v‖²: every edge is seen from both its ends
-    exact = float(np.asarray(jaxshap.residual_norms(game)).sum() / gradients.sum())
+    gains = [
+        worths[index | 1 << player] - worths[index & ~(1 << player)]
+        for player in range(setting.features)
+    ]
+    gradients = np.stack(
+        [(gain**2).sum(0) / 2 for gain in gains]
+    )  # ‖∇_i v‖²: every edge is seen from both its ends
+    exact = float(np.asarray(jaxshap.residuals.norms(game)).sum() / gradients.sum())
     cost = 2 * setting.features + 2
     found = {
         draws: np.array(
-            [share(jaxshap.estimate_residual_shares(key, game, draws * cost).values, gradients) for key in range(KEYS)]
+            [
+                share(jaxshap.residuals.estimate_shares(key, game, draws * cost).values, gradients)
+                for key in range(KEYS)
+            ]
         )
         for draws in DRAWS
     }
@@ -172,17 +203,35 @@ def main() -> None:
         exact = np.array([value for value, _ in found])
         correlation = float(spearmanr(DIALS, mean).statistic)
         gap = float(np.abs((mean - exact) / np.maximum(error, 1e-6)).max())
-        enough = next((draws for draws in DRAWS if _seen(found[0][1][draws], found[3][1][draws])), None)
+        enough = next(
+            (draws for draws in DRAWS if _seen(found[0][1][draws], found[3][1][draws])), None
+        )
         lines.append(
-            [*setting, correlation, float(spearmanr(DIALS, exact).statistic), *(float(m) for m in mean[[0, 2, 5]]),
-             gap, "never" if enough is None else f"{enough * (2 * setting.features + 2):,}"]
-        )  # fmt: skip
+            [
+                *setting,
+                correlation,
+                float(spearmanr(DIALS, exact).statistic),
+                *(float(m) for m in mean[[0, 2, 5]]),
+                gap,
+                "never" if enough is None else f"{enough * (2 * setting.features + 2):,}",
+            ]
+        )
         curves[setting] = mean, error, exact
         print(*lines[-1], flush=True)
     header = [
-        "task", "model", "features", "rows", "noise", "Spearman", "exact", "share at 0", "at 0.5", "at 4",
-        "largest gap / error", "evaluations to tell 1 from 0",
-    ]  # fmt: skip
+        "task",
+        "model",
+        "features",
+        "rows",
+        "noise",
+        "Spearman",
+        "exact",
+        "share at 0",
+        "at 0.5",
+        "at 4",
+        "largest gap / error",
+        "evaluations to tell 1 from 0",
+    ]
     notes = [
         f"Shares are means over {KEYS} keys, {USED} draws each. Told apart: with dial 1 the share exceeds that with "
         "dial 0 at all keys, and by more than twice the sum of the two spreads. The gap is |estimate − exact| over its "
@@ -194,7 +243,9 @@ def main() -> None:
         "from 300 noisy coins the trees themselves do not learn dials below 1, so that exact residuals do not follow "
         "either.",
     ]
-    report.write_table(__file__, "Shapley residuals against the interaction put in", header, lines, notes)
+    report.write_table(
+        __file__, "Shapley residuals against the interaction put in", header, lines, notes
+    )
     draw(curves)
 
 
@@ -204,7 +255,7 @@ def _time_of_twenty() -> float:
     times = []
     for _ in range(4):
         begin = time.perf_counter()
-        jaxshap.residual_norms(game).block_until_ready()
+        jaxshap.residuals.norms(game).block_until_ready()
         times.append(time.perf_counter() - begin)
     return min(times[1:])
 
@@ -225,7 +276,9 @@ def draw(curves: dict) -> None:
     from matplotlib import pyplot as plt
 
     kinds = list(dict.fromkeys(setting[2:] for setting in SETTINGS))
-    figure, grid = plt.subplots(2, len(kinds), figsize=(11, 6), sharex=True, sharey=True, layout="constrained")
+    figure, grid = plt.subplots(
+        2, len(kinds), figsize=(11, 6), sharex=True, sharey=True, layout="constrained"
+    )
     marks = {"products": "o-", "boosted trees": "s--", "network": "^:"}
     colours = dict(zip(marks, LINES, strict=False))
     for setting, (mean, error, exact) in curves.items():
@@ -235,9 +288,17 @@ def draw(curves: dict) -> None:
         place = np.arange(len(DIALS))
         look = {"fmt": marks[setting.model], "color": colours[setting.model], "capsize": 2}
         ax.errorbar(place, mean, 2 * error, label=setting.model, **look)
-        ax.plot(place, exact, "x", color="black", ms=5, label="exact" if setting.model == "network" else None)
+        ax.plot(
+            place,
+            exact,
+            "x",
+            color="black",
+            ms=5,
+            label="exact" if setting.model == "network" else None,
+        )
         ax.set_title(
-            f"{setting.task}: {setting.features} features, {setting.rows} rows, noise {setting.noise}", fontsize=9
+            f"{setting.task}: {setting.features} features, {setting.rows} rows, noise {setting.noise}",
+            fontsize=9,
         )
         ax.set_xticks(place, [f"{dial:g}" for dial in DIALS])
         ax.spines[["top", "right"]].set_visible(False)

@@ -1,9 +1,11 @@
-"""Time against other libraries that call the same jitted model: at equal evaluations, and to an error of 1 %.
+"""Time against other libraries that call the same jitted model: at equal evaluations, and to an
+error of 1 %.
 
-Libraries that go from row to row are timed on the first rows of each setting and their time is scaled to all of them.
-They get a model that pads its batches, so that it is compiled as seldom as ours. All times are the best of several
-rounds in which everybody takes a turn; the first round, which compiles, is shown apart. The error is the mean over
-rows of ‖φ̂ − φ‖/‖φ‖, φ from a run of unbiased orderings whose own error is shown; the budget doubles until it is 1 %.
+Libraries that go from row to row are timed on the first rows of each setting and their time is
+scaled to all of them. They get a model that pads its batches, so that it is compiled as seldom as
+ours. All times are the best of several rounds in which everybody takes a turn; the first round,
+which compiles, is shown apart. The error is the mean over rows of ‖φ̂ − φ‖/‖φ‖, φ from a run of
+unbiased orderings whose own error is shown; the budget doubles until it is 1 %.
 """
 
 import argparse
@@ -22,7 +24,7 @@ from jaxtyping import Float
 from networks import SETTINGS, Data, Setting, data_of
 
 import jaxshap
-from jaxshap.memory import bucket
+from jaxshap.engine.memory import bucket
 
 Values = Float[np.ndarray, "rows n"]
 GOAL_ERROR, MOST_DOUBLINGS = 0.01, 12
@@ -42,15 +44,21 @@ class Timing(NamedTuple):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--peer-rows", type=int, default=2)
-    parser.add_argument("--most-seconds", type=float, default=10, help="for one call, on each --peer-rows rows")
+    parser.add_argument(
+        "--most-seconds", type=float, default=10, help="for one call, on each --peer-rows rows"
+    )
     options = parser.parse_args()
     ours = [Method(repr(one).split("(")[0], _ours(one), False) for one in OURS]
     peers = [Method(name, _quiet(values, library)) for name, values, library in _installed()]
     lines = []
-    for setting in sorted(SETTINGS, key=lambda setting: setting.points):  # the quickest first; nothing is lost
+    for setting in sorted(
+        SETTINGS, key=lambda setting: setting.points
+    ):  # the quickest first; nothing is lost
         lines += _equal_evaluations(setting, ours, peers, options)
         _write(lines)
         lines += _time_to_error(setting, ours, peers, options)
@@ -59,17 +67,28 @@ def main():
 
 
 def _write(lines: list[tuple]) -> None:
-    header = ("players, background, rows", "method", "first call", "later calls", "over shap's fastest", "error")
+    header = (
+        "players, background, rows",
+        "method",
+        "first call",
+        "later calls",
+        "over shap's fastest",
+        "error",
+    )
     notes = [
         "Seconds for all rows at budget 2,048 (6,000 from 300 players on), or at the budget at which the error is 1 %.",
         "The first call compiles. `over shap's fastest`: how many times faster, without compilation and with it.",
         "Goals: 5 at equal evaluations everywhere; 30 to an error of 1 % in three settings of five. Settings in which",
         "φ is not known to half of 1 % are left out there. Errors are over the first 10 rows, --peer-rows for others.",
     ]
-    report.write_table(__file__, "Speed against other libraries on the same model", header, lines, notes)
+    report.write_table(
+        __file__, "Speed against other libraries on the same model", header, lines, notes
+    )
 
 
-def _equal_evaluations(setting: Setting, ours: list[Method], peers: list[Method], options) -> list[tuple]:
+def _equal_evaluations(
+    setting: Setting, ours: list[Method], peers: list[Method], options
+) -> list[tuple]:
     data = data_of(setting)
     truth, _ = _truth(data, setting)
     tasks = {}
@@ -80,12 +99,18 @@ def _equal_evaluations(setting: Setting, ours: list[Method], peers: list[Method]
     return _table(f"{', '.join(map(str, setting))}: equal evaluations", timings, errors, {})
 
 
-def _time_to_error(setting: Setting, ours: list[Method], peers: list[Method], options) -> list[tuple]:
-    """For each method the first budget on a doubling ladder with an error of 1 %, then all of them timed in turn."""
+def _time_to_error(
+    setting: Setting, ours: list[Method], peers: list[Method], options
+) -> list[tuple]:
+    """For each method the first budget on a doubling ladder with an error of 1 %, then all of them
+    timed in turn.
+    """
     data = data_of(setting)
     truth, uncertain = _truth(data, setting)
     if uncertain > GOAL_ERROR / 2:
-        print(f"{', '.join(map(str, setting))}: φ is known to {uncertain:.1%} only, so 1 % cannot be told")
+        print(
+            f"{', '.join(map(str, setting))}: φ is known to {uncertain:.1%} only, so 1 % cannot be told"
+        )
         return []
     tasks, budgets = {}, {}
     for method in ours + peers:
@@ -111,26 +136,41 @@ def _time_to_error(setting: Setting, ours: list[Method], peers: list[Method], op
     return _table(title, timings, errors, budgets)
 
 
-def _table(title: str, timings: dict[str, Timing], errors: dict[str, float], budgets: dict[str, int]) -> list[tuple]:
+def _table(
+    title: str, timings: dict[str, Timing], errors: dict[str, float], budgets: dict[str, int]
+) -> list[tuple]:
     of_shap = [timing for name, timing in timings.items() if name.startswith("shap ")]
     fastest = Timing(*(min((pair[i] for pair in of_shap), default=math.nan) for i in range(2)))
     lines = []
     for name, timing in timings.items():
         ratio = f"{fastest.best / timing.best:.1f} ({fastest.first / timing.first:.1f})"
         label = f"{name}, budget {budgets[name]}" if name in budgets else name
-        lines.append((title, label, f"{timing.first:.2f} s", f"{timing.best:.3f} s", ratio, f"{errors[name]:.2%}"))
+        lines.append(
+            (
+                title,
+                label,
+                f"{timing.first:.2f} s",
+                f"{timing.best:.3f} s",
+                ratio,
+                f"{errors[name]:.2%}",
+            )
+        )
         print(*lines[-1], sep="  ", flush=True)
     return lines
 
 
 def _interleaved(tasks, data: Data, truth: Values, setting: Setting, repeats: int):
-    """Seconds for all rows: of the first call, and the best of later ones; and the error that it leaves."""
+    """Seconds for all rows: of the first call, and the best of later ones; and the error that it
+    leaves.
+    """
     timings, errors = {}, {}
     for _ in range(repeats + 1):
         for name, (method, rows, budget) in tasks.items():
             begin = time.perf_counter()
             found = method.values(data, rows, budget)
-            seconds = (time.perf_counter() - begin) * (setting.rows / rows if method.row_by_row else 1)
+            seconds = (time.perf_counter() - begin) * (
+                setting.rows / rows if method.row_by_row else 1
+            )
             if found is None:
                 continue
             first, best = timings.get(name, (seconds, math.inf))
@@ -143,7 +183,9 @@ def _truth(data: Data, setting: Setting) -> tuple[Values, float]:
     """Of the first rows, by many orderings walked both ways; with the size of their own error."""
     game = jaxshap.marginal(data.network, data.rows[:10], data.background)
     budget = max(2**17, 300 * setting.players) if setting.background > 1 else 2**20
-    found = jaxshap.estimate(0, game, None if 2**setting.players <= budget else jaxshap.Permutation(), budget)
+    found = jaxshap.estimate(
+        0, game, None if 2**setting.players <= budget else jaxshap.Permutation(), budget
+    )
     values, error = np.asarray(found.values).T, np.asarray(found.std_error).T
     return values, float((np.linalg.norm(error, axis=1) / np.linalg.norm(values, axis=1)).mean())
 
@@ -160,7 +202,9 @@ OURS = (jaxshap.OddGP(), jaxshap.Leverage(), jaxshap.Permutation())
 def _ours(estimator) -> Callable[[Data, int, int], Values | None]:
     def values(data: Data, rows: int, budget: int) -> Values | None:
         try:
-            found = jaxshap.explain(data.network, data.rows[:rows], data.background, estimator=estimator, budget=budget)
+            found = jaxshap.explain(
+                data.network, data.rows[:rows], data.background, estimator=estimator, budget=budget
+            )
         except ValueError:  # a budget that is too small for it
             return None
         return found.values
@@ -213,7 +257,9 @@ def _shapiq_kernel(shapiq, data: Data, rows: int, budget: int) -> Values:
 
     estimators = (shapiq.KernelSHAP(n=n, pairing_trick=True, random_state=0) for _ in range(rows))
     pairs = zip(estimators, data.rows[:rows], strict=True)
-    return np.stack([one.approximate(budget, game_of(row)).get_n_order_values(1) for one, row in pairs])
+    return np.stack(
+        [one.approximate(budget, game_of(row)).get_n_order_values(1) for one, row in pairs]
+    )
 
 
 def _lightshap(method: str) -> Callable:
@@ -223,7 +269,14 @@ def _lightshap(method: str) -> Callable:
         if rounds < 1:
             return None
         how = "h1" if method == "kernel" else "sampling"
-        options = {"method": method, "how": how, "max_iter": rounds, "tol": 0, "random_state": 0, "verbose": False}
+        options = {
+            "method": method,
+            "how": how,
+            "max_iter": rounds,
+            "tol": 0,
+            "random_state": 0,
+            "verbose": False,
+        }
         found = lightshap.explain_any(_predict(data), data.rows[:rows], data.background, **options)
         return np.asarray(found.shap_values).reshape(rows, n)
 

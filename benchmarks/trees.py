@@ -1,7 +1,9 @@
-"""Exact values of tree ensembles against shap, XGBoost's and LightGBM's own contributions and woodelf.
+"""Exact values of tree ensembles against shap, XGBoost's and LightGBM's own contributions and
+woodelf.
 
-100 trees on 20 features; the time of the tables is in ours, compilation is shown apart. The other libraries are timed
-on fewer rows and scaled where they would take minutes, as noted in the table; times are the best of several turns.
+100 trees on 20 features; the time of the tables is in ours, compilation is shown apart. The other
+libraries are timed on fewer rows and scaled where they would take minutes, as noted in the table;
+times are the best of several turns.
 """
 
 import argparse
@@ -34,7 +36,9 @@ def data():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(20_000, FEATURES)).astype(np.float32)
     bent = np.sin(3 * x[:, 1]) + x[:, 2] * x[:, 3] + np.abs(x[:, 4]) * (x[:, 5] > 0)
-    return x, 2 * x[:, 0] + bent + 0.3 * x @ rng.normal(size=FEATURES) + 0.3 * rng.normal(size=len(x))
+    return x, 2 * x[:, 0] + bent + 0.3 * x @ rng.normal(size=FEATURES) + 0.3 * rng.normal(
+        size=len(x)
+    )
 
 
 def models() -> dict[str, Callable[[], Any]]:
@@ -57,19 +61,31 @@ def models() -> dict[str, Callable[[], Any]]:
         "XGBoost, depth 6": lambda: xgb(6),
         "XGBoost, depth 8": lambda: xgb(8),
         "forest, depth 8": lambda: forest(8),
-        "LightGBM, default": lambda: lightgbm.LGBMRegressor(n_estimators=TREES, n_jobs=2, verbose=-1).fit(x, y),
+        "LightGBM, default": lambda: lightgbm.LGBMRegressor(
+            n_estimators=TREES, n_jobs=2, verbose=-1
+        ).fit(x, y),
         "forest, depth 14": lambda: forest(14),
     }
 
 
 def main():
     warnings.filterwarnings("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=8, help="about how long a call of a peer may take")
-    parser.add_argument("--model", help="only this one; used by the script itself, one process a model")
-    parser.add_argument("--done", type=pathlib.Path, help="lines of an earlier run, whose models are not run again")
-    parser.add_argument("--first", action="store_true", help="only its first calls; used by the script itself")
+    parser.add_argument(
+        "--seconds", type=float, default=8, help="about how long a call of a peer may take"
+    )
+    parser.add_argument(
+        "--model", help="only this one; used by the script itself, one process a model"
+    )
+    parser.add_argument(
+        "--done", type=pathlib.Path, help="lines of an earlier run, whose models are not run again"
+    )
+    parser.add_argument(
+        "--first", action="store_true", help="only its first calls; used by the script itself"
+    )
     options = parser.parse_args()
     if options.first:
         _first_calls(models()[options.model]())
@@ -107,25 +123,47 @@ def _with_cache(name: str) -> list[tuple]:
     """First calls in fresh processes, before and after the compilation cache is filled."""
     command = [sys.executable, __file__, "--model", name, "--first"]
     with tempfile.TemporaryDirectory() as folder:
-        kept = {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        kept = {
+            "JAX_COMPILATION_CACHE_DIR": folder,
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        }
         runs = [
-            subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | kept) for _ in range(3)
+            subprocess.run(
+                command, capture_output=True, text=True, check=True, env=os.environ | kept
+            )
+            for _ in range(3)
         ]
     rows = []
     for lines in zip(*(run.stdout.splitlines() for run in runs), strict=True):
-        values, *seconds = lines[0].split(" | ")[0], *(float(line.split(" | ")[1]) for line in lines)
+        values, *seconds = (
+            lines[0].split(" | ")[0],
+            *(float(line.split(" | ")[1]) for line in lines),
+        )
         label = f"{values}, with a filled cache"
-        rows.append((name, label, "1000", "", f"{min(seconds[1:]):.2f} s", "cache empty", f"{seconds[0]:.2f} s", ""))
+        rows.append(
+            (
+                name,
+                label,
+                "1000",
+                "",
+                f"{min(seconds[1:]):.2f} s",
+                "cache empty",
+                f"{seconds[0]:.2f} s",
+                "",
+            )
+        )
         print(*rows[-1], sep=" | ", flush=True)
     return rows
 
 
 def _first_calls(model: Any) -> None:
     x, _ = data()
-    trees = jaxshap.read_trees(model)
+    trees = jaxshap.trees.read_trees(model)
     calls = {
-        "path-dependent": lambda: jaxshap.path_dependent(trees, x[10_000:11_000]),
-        "interventional, 100": lambda: jaxshap.interventional(trees, x[10_000:11_000], x[:100]),
+        "path-dependent": lambda: jaxshap.trees.path_dependent(trees, x[10_000:11_000]),
+        "interventional, 100": lambda: jaxshap.trees.interventional(
+            trees, x[10_000:11_000], x[:100]
+        ),
     }
     for values, call in calls.items():
         print(f"{values} | {_seconds(lambda call=call: jax.block_until_ready(call()))}")
@@ -134,7 +172,7 @@ def _first_calls(model: Any) -> None:
 def _of_model(name: str, model: Any, options) -> list[tuple]:
     x, _ = data()
     explained = x[10_000:]
-    trees = jaxshap.read_trees(model)
+    trees = jaxshap.trees.read_trees(model)
     lines = []
 
     def compare(values: str, count: int, ours: Callable, others: dict[str, Callable[[int], Any]]):
@@ -143,13 +181,17 @@ def _of_model(name: str, model: Any, options) -> list[tuple]:
         first = time.perf_counter() - begin
         best, peers = np.inf, dict.fromkeys(others, np.inf)
         sizes = {other: _affordable(call, count, options.seconds) for other, call in others.items()}
-        sizes |= {"woodelf": count}  # most of its time does not grow with the rows, so it cannot be scaled
+        sizes |= {
+            "woodelf": count
+        }  # most of its time does not grow with the rows, so it cannot be scaled
         for _ in range(options.repeats):
             for _ in range(2):
                 best = min(best, _seconds(lambda: jax.block_until_ready(ours(explained[:count]))))
             for other, call in others.items():
                 size = sizes[other]
-                peers[other] = min(peers[other], _seconds(lambda call=call, size=size: call(size)) * count / size)
+                peers[other] = min(
+                    peers[other], _seconds(lambda call=call, size=size: call(size)) * count / size
+                )
         for other, seconds in peers.items() or {"": np.nan}.items():
             scaled = f" (from {sizes[other]} rows)" if sizes[other] < count else ""
             line = (
@@ -168,18 +210,32 @@ def _of_model(name: str, model: Any, options) -> list[tuple]:
     own = _own_contributions(model, explained)
     shallow = trees.structure.depth <= 8
     for count in (1_000, 10_000) if shallow or "forest" not in name else (1_000,):
-        peers = {"shap": _shap(model, explained)} | own | (_woodelf(model, explained) if "forest" not in name else {})
-        compare("path-dependent", count, lambda rows: jaxshap.path_dependent(trees, rows), peers)
+        peers = (
+            {"shap": _shap(model, explained)}
+            | own
+            | (_woodelf(model, explained) if "forest" not in name else {})
+        )
+        compare(
+            "path-dependent", count, lambda rows: jaxshap.trees.path_dependent(trees, rows), peers
+        )
     for size in (100, 1_000) if shallow or "forest" not in name else (100,):
         peers = {"shap": _shap(model, explained, x[:size])}
         if shallow or "forest" not in name:  # a deep forest takes it many minutes
             peers |= _woodelf(model, explained, x[:size])
         compare(
-            f"interventional, {size}", 1_000, lambda rows, z=x[:size]: jaxshap.interventional(trees, rows, z), peers
+            f"interventional, {size}",
+            1_000,
+            lambda rows, z=x[:size]: jaxshap.trees.interventional(trees, rows, z),
+            peers,
         )
     if shallow:
         peers = {"shap": _shap(model, explained, interactions=True)}
-        compare("interactions", 1_000, lambda rows: jaxshap.path_dependent_interactions(trees, rows), peers)
+        compare(
+            "interactions",
+            1_000,
+            lambda rows: jaxshap.trees.path_dependent_interactions(trees, rows),
+            peers,
+        )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     lines.append((name, "peak memory", "", f"{peak:.2f} GB", "", "", "", ""))
     return lines
@@ -191,7 +247,9 @@ def _shap(model, explained, background=None, interactions: bool = False) -> Call
     if background is None:
         explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
     else:
-        explainer = shap.TreeExplainer(model, shap.maskers.Independent(background, max_samples=len(background)))
+        explainer = shap.TreeExplainer(
+            model, shap.maskers.Independent(background, max_samples=len(background))
+        )
     if interactions:
         return lambda count: explainer.shap_interaction_values(explained[:count])
     return lambda count: explainer.shap_values(explained[:count], check_additivity=False)
@@ -202,7 +260,11 @@ def _own_contributions(model, explained) -> dict[str, Callable[[int], Any]]:
         import xgboost
 
         booster = model.get_booster()
-        return {"XGBoost": lambda count: booster.predict(xgboost.DMatrix(explained[:count]), pred_contribs=True)}
+        return {
+            "XGBoost": lambda count: booster.predict(
+                xgboost.DMatrix(explained[:count]), pred_contribs=True
+            )
+        }
     if type(model).__name__ == "LGBMRegressor":
         return {"LightGBM": lambda count: model.predict(explained[:count], pred_contrib=True)}
     return {}

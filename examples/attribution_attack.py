@@ -1,9 +1,11 @@
-"""The same prediction with another explanation, found by gradient: `python examples/attribution_attack.py`.
+"""The same prediction with another explanation, found by gradient: `python
+examples/attribution_attack.py`.
 
-Shapley values are differentiable in the row that is explained, so one can look for a row nearby that the model treats
-alike and that is explained otherwise: here with the attributions of two features exchanged. It is found where the model
-is bent between the two rows. The explanation of each row is right; what is fragile is to read one as if it spoke of all
-rows nearby. The honest explanation beside it is the mean over rows in the same neighbourhood.
+Shapley values are differentiable in the row that is explained, so one can look for a row nearby
+that the model treats alike and that is explained otherwise: here with the attributions of two
+features exchanged. It is found where the model is bent between the two rows. The explanation of
+each row is right; what is fragile is to read one as if it spoke of all rows nearby. The honest
+explanation beside it is the mean over rows in the same neighbourhood.
 """
 
 import jax
@@ -40,7 +42,10 @@ def fit(parameters):
 
 keys = jax.random.split(jax.random.key(0))
 model = jax.tree_util.Partial(
-    predict, jax.jit(fit)((jax.random.normal(keys[0], (10, 64)) * 1.5, jax.random.normal(keys[1], (64,)) / 4))
+    predict,
+    jax.jit(fit)(
+        (jax.random.normal(keys[0], (10, 64)) * 1.5, jax.random.normal(keys[1], (64,)) / 4)
+    ),
 )
 background = inputs[100:120]
 
@@ -80,7 +85,10 @@ moved = attack(row)
 found = values_at(moved)
 near = row + RADIUS * jax.random.uniform(jax.random.key(1), (50, 10), minval=-1, maxval=1)
 around = jaxshap.explain(model, near, background, feature_names=names).values.mean(0)
-print(f"prediction {model(row[None])[0]:.3f} at the row, {model(moved[None])[0]:.3f} at the one found; ", end="")
+print(
+    f"prediction {model(row[None])[0]:.3f} at the row, {model(moved[None])[0]:.3f} at the one found; ",
+    end="",
+)
 print(f"no feature moved by more than {float(jnp.abs(moved - row).max()):.2f} standard deviations")
 before, after = (float(jnp.linalg.norm(part - wanted)) for part in (honest, found))
 print(f"distance to the wanted attributions: {before:.3f} before, {after:.3f} after\n")

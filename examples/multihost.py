@@ -1,11 +1,13 @@
 """One explanation on many hosts: start this script once on each, all with the same --coordinator.
 
-    python examples/multihost.py --coordinator host0:1234 --processes 2 --process 0     # on the first host
-    python examples/multihost.py --coordinator host0:1234 --processes 2 --process 1     # on the second
+    python examples/multihost.py --coordinator host0:1234 --processes 2 --process 0     # on the
+    first host python examples/multihost.py --coordinator host0:1234 --processes 2 --process 1     #
+    on the second
 
-Under Slurm, `srun python examples/multihost.py` finds all three by itself; under Kubernetes an indexed job knows them
-as JOB_COMPLETION_INDEX, the number of completions and the address of its first pod. Every process makes the same call;
-the coalitions are shared out over the devices of all of them, and each gets the whole explanation.
+Under Slurm, `srun python examples/multihost.py` finds all three by itself; under Kubernetes an
+indexed job knows them as JOB_COMPLETION_INDEX, the number of completions and the address of its
+first pod. Every process makes the same call; the coalitions are shared out over the devices of all
+of them, and each gets the whole explanation.
 """
 
 import argparse
@@ -19,11 +21,18 @@ import jaxshap
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--coordinator", help="host:port of process 0; found by itself under Slurm")
     parser.add_argument("--processes", type=int)
     parser.add_argument("--process", type=int)
-    parser.add_argument("--patience", type=int, default=60, help="seconds after which a silent process counts as dead")
+    parser.add_argument(
+        "--patience",
+        type=int,
+        default=60,
+        help="seconds after which a silent process counts as dead",
+    )
     options = parser.parse_args()
     jax.distributed.initialize(
         options.coordinator,
@@ -33,9 +42,13 @@ def main() -> None:
         heartbeat_timeout_seconds=options.patience,
     )
     rng = np.random.default_rng(0)  # the same table and weights on every host
-    rows, background, weights = (rng.normal(size=size).astype(np.float32) for size in ((4, 20), (50, 20), (20, 3)))
+    rows, background, weights = (
+        rng.normal(size=size).astype(np.float32) for size in ((4, 20), (50, 20), (20, 3))
+    )
     mesh = Mesh(np.array(jax.devices()), ("hosts",))
-    explanation = jaxshap.explain(lambda x: jnp.tanh(x @ weights), rows, background, budget=1000, mesh=mesh)
+    explanation = jaxshap.explain(
+        lambda x: jnp.tanh(x @ weights), rows, background, budget=1000, mesh=mesh
+    )
     if jax.process_index() == 0:
         print(f"{jax.process_count()} processes, {len(jax.devices())} devices")
         print(explanation[0, :, 0])

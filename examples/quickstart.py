@@ -1,7 +1,8 @@
 """From a network to an explanation with error bars: run it with `python examples/quickstart.py`.
 
-A small network learns the diabetes data that ships with scikit-learn; its predictions are explained exactly, since ten
-features have only 1,024 coalitions, and then by sampling, to see that the error bars tell the truth.
+A small network learns the diabetes data that ships with scikit-learn; its predictions are explained
+exactly, since ten features have only 1,024 coalitions, and then by sampling, to see that the error
+bars tell the truth.
 """
 
 import jax
@@ -16,7 +17,8 @@ data = load_diabetes(as_frame=True)
 rows, target = data.data / data.data.std(), jnp.asarray(data.target, jnp.float32) / 100
 inputs = jnp.asarray(rows, jnp.float32)
 
-# A network is a function of rows. Its parameters are arguments, so that it can be trained and explained alike.
+# A network is a function of rows. Its parameters are arguments, so that it can be trained and
+# explained alike.
 first, second = (
     jax.random.normal(key, (size, 16)) / np.sqrt(size)
     for key, size in zip(jax.random.split(jax.random.key(0)), (10, 16), strict=True)
@@ -47,7 +49,8 @@ for _ in range(500):
     parameters, state = step(parameters, state)
 print(f"mean squared error {loss(parameters):.3f}, of a target with variance {target.var():.3f}\n")
 
-# Explain ten predictions against a background of fifty rows. The value function and estimator are named in the result.
+# Explain ten predictions against a background of fifty rows. The value function and estimator are
+# named in the result.
 model = jax.tree_util.Partial(predict, parameters)
 exact = jaxshap.explain(model, rows[:10], rows[-50:])
 print(exact[0], "\n")

@@ -1,8 +1,10 @@
-"""Training a network not to lean on a feature, by its Shapley values: `python examples/spurious_feature.py`.
+"""Training a network not to lean on a feature, by its Shapley values: `python
+examples/spurious_feature.py`.
 
-Five features carry the label; a sixth gives it away in the training data and says nothing later, as a hospital's stamp
-on an X-ray does. Shapley values are differentiable in the parameters, so their size for that feature can be a part of
-the loss. Two networks are trained alike but for this; both are as accurate on data like the training data.
+Five features carry the label; a sixth gives it away in the training data and says nothing later, as
+a hospital's stamp on an X-ray does. Shapley values are differentiable in the parameters, so their
+size for that feature can be a part of the loss. Two networks are trained alike but for this; both
+are as accurate on data like the training data.
 """
 
 import functools
@@ -72,7 +74,9 @@ def accuracy(parameters, data):
 for title, penalty in (("as it comes", 0.0), ("with a penalty on the stamp", 1.0)):
     parameters = train(penalty, start, rows, labels)
     model = jax.tree_util.Partial(predict, parameters)
-    explanation = jaxshap.explain(model, alike[0][:500], np.zeros((1, 6), np.float32), feature_names=NAMES)
+    explanation = jaxshap.explain(
+        model, alike[0][:500], np.zeros((1, 6), np.float32), feature_names=NAMES
+    )
     importance = explanation.summary()
     share = importance.values[STAMP] / importance.values.sum()
     right = [accuracy(parameters, data) for data in (alike, apart)]

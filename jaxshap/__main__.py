@@ -4,8 +4,7 @@ import argparse
 import pathlib
 import sys
 
-from jaxshap.command.run import ESTIMATORS, run_explain
-from jaxshap.demo import run_demo
+from jaxshap.cli import ESTIMATORS, run_demo, run_explain
 
 EXAMPLES = """\
 examples:
@@ -43,7 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _add_demo(commands) -> None:
     about = "train a small network on the breast cancer data of scikit-learn and explain its predictions"
     command = commands.add_parser("demo", help=about, description=about)
-    command.add_argument("--out", type=pathlib.Path, default="jaxshap-demo", help="folder for the pictures")
+    command.add_argument(
+        "--out", type=pathlib.Path, default="jaxshap-demo", help="folder for the pictures"
+    )
     command.add_argument("--rows", type=int, default=100, help="how many test rows to explain")
     command.add_argument("--seed", type=int, default=0)
 
@@ -58,19 +59,35 @@ def _add_explain(commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = command.add_argument
-    add("model", metavar="MODEL", help="module:callable, importable from here; or a file: scikit-learn .joblib or .pkl "
+    add(
+        "model",
+        metavar="MODEL",
+        help="module:callable, importable from here; or a file: scikit-learn .joblib or .pkl "
         "(unpickling runs code that the file holds: only open files you trust), XGBoost .json or .ubj, LightGBM .txt, "
-        "ONNX .onnx")  # fmt: skip
+        "ONNX .onnx",
+    )
     add(
         "data",
         metavar="DATA",
         help="the table to explain, .csv or .parquet; columns the model does not know are left out",
     )
-    add("--background", metavar="B", help="a table that absent features take their values from, such as training rows "
-        "(default: none for tree ensembles, which are then path-dependent; else a random sample of DATA)")  # fmt: skip
-    add("--background-rows", type=_count, metavar="N",
-        help="at most N random rows of the background (default: all of B, 100 of DATA)")  # fmt: skip
-    add("--target", metavar="COL", help="a column that is not a feature: shown as the true label of each row")
+    add(
+        "--background",
+        metavar="B",
+        help="a table that absent features take their values from, such as training rows "
+        "(default: none for tree ensembles, which are then path-dependent; else a random sample of DATA)",
+    )
+    add(
+        "--background-rows",
+        type=_count,
+        metavar="N",
+        help="at most N random rows of the background (default: all of B, 100 of DATA)",
+    )
+    add(
+        "--target",
+        metavar="COL",
+        help="a column that is not a feature: shown as the true label of each row",
+    )
     add(
         "--drop",
         metavar="COL",
@@ -84,17 +101,37 @@ def _add_explain(commands) -> None:
         metavar="NAME",
         help="one of several outputs, by name or number (default: all, to pick in the report)",
     )
-    add("--estimator", type=str.lower, choices=sorted(ESTIMATORS), metavar="NAME",
-        help="one of " + ", ".join(sorted(ESTIMATORS)) + " (default: exact for tree ensembles and where 2**features is "
-        "within the budget, else oddgp); with one, a tree ensemble's predictions are sampled")  # fmt: skip
-    add("--budget", type=_count, help="coalitions to evaluate, each for all rows (default: 2 features + 2048)")
+    add(
+        "--estimator",
+        type=str.lower,
+        choices=sorted(ESTIMATORS),
+        metavar="NAME",
+        help="one of "
+        + ", ".join(sorted(ESTIMATORS))
+        + " (default: exact for tree ensembles and where 2**features is "
+        "within the budget, else oddgp); with one, a tree ensemble's predictions are sampled",
+    )
+    add(
+        "--budget",
+        type=_count,
+        help="coalitions to evaluate, each for all rows (default: 2 features + 2048)",
+    )
     add(
         "--tol",
         type=float,
         help="stop when every standard error is at most this share of the output's spread, say 0.01",
     )
-    add("--key", type=int, default=0, help="of the random draws: the same key, the same report (default: 0)")
-    add("--no-diagnose", action="store_true", help="leave out the diagnostics, which evaluate as many coalitions again")
+    add(
+        "--key",
+        type=int,
+        default=0,
+        help="of the random draws: the same key, the same report (default: 0)",
+    )
+    add(
+        "--no-diagnose",
+        action="store_true",
+        help="leave out the diagnostics, which evaluate as many coalitions again",
+    )
     add("--title", help="of the report")
     add(
         "--out",

@@ -36,13 +36,23 @@ def open_page(url, width=1280, height=900):
 
 
 class Page:
-    """One tab. `problems` lists what reached the console or was thrown, and `requests` what was asked for."""
+    """One tab. `problems` lists what reached the console or was thrown, and `requests` what was
+    asked for.
+    """
 
     def __init__(self, reading, writing, url, width, height):
-        self._reading, self._writing, self._rest, self._number, self._session = reading, writing, b"", 0, None
+        self._reading, self._writing, self._rest, self._number, self._session = (
+            reading,
+            writing,
+            b"",
+            0,
+            None,
+        )
         self.problems, self.requests, self._loaded = [], [], False
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
         self.resize(width, height)
@@ -68,7 +78,9 @@ class Page:
 
     def run(self, script):
         """The value of a JavaScript expression."""
-        found = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        found = self.send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in found:
             raise RuntimeError(f"{script}: {found['exceptionDetails']}")
         return found["result"].get("value")
@@ -88,7 +100,12 @@ class Page:
 
     def press(self, key, code, text=None):
         parts = {"key": key, "code": key, "windowsVirtualKeyCode": code}
-        self.send("Input.dispatchKeyEvent", type="keyDown", **parts, **({} if text is None else {"text": text}))
+        self.send(
+            "Input.dispatchKeyEvent",
+            type="keyDown",
+            **parts,
+            **({} if text is None else {"text": text}),
+        )
         self.send("Input.dispatchKeyEvent", type="keyUp", **parts)
 
     def resize(self, width, height):
@@ -126,12 +143,24 @@ def _start(profile):
     pipes = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (*os.pipe(), *os.pipe())]
     to_read, writing, reading, to_write = pipes
     quiet = os.open(os.devnull, os.O_RDWR)
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-    options += ["--disable-background-networking", "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+    ]
+    options += [
+        "--disable-background-networking",
+        "--remote-debugging-pipe",
+        f"--user-data-dir={profile}",
+    ]
     actions = [(os.POSIX_SPAWN_DUP2, to_read, 3), (os.POSIX_SPAWN_DUP2, to_write, 4)]
     actions += [(os.POSIX_SPAWN_DUP2, quiet, number) for number in (0, 1, 2)]
     browser = find_browser()
-    process = os.posix_spawn(browser, [browser, *options, "about:blank"], os.environ, file_actions=actions)
+    process = os.posix_spawn(
+        browser, [browser, *options, "about:blank"], os.environ, file_actions=actions
+    )
     for end in (to_read, to_write, quiet):
         os.close(end)
     return process, reading, writing

@@ -1,4 +1,6 @@
-"""Strict dtypes for every test, caches and pictures cleared between modules, and a count of compiled programs."""
+"""Strict dtypes for every test, caches and pictures cleared between modules, and a count of
+compiled programs.
+"""
 
 import contextlib
 
@@ -7,7 +9,9 @@ import matplotlib.pyplot as plt
 import pytest
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
-jax.config.update("jax_disable_most_optimizations", True)  # compiling dominates the time of these tests
+jax.config.update(
+    "jax_disable_most_optimizations", True
+)  # compiling dominates the time of these tests
 plt.switch_backend("Agg")
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
@@ -15,7 +19,9 @@ COMPILED = "/jax/core/compile/backend_compile_duration"
 
 @pytest.fixture(autouse=True, scope="module")
 def _leave_nothing_behind():
-    """A long-lived process that keeps every compiled program runs out of memory maps; open pictures are counted."""
+    """A long-lived process that keeps every compiled program runs out of memory maps; open pictures
+    are counted.
+    """
     yield
     jax.clear_caches()
     plt.close("all")
@@ -23,7 +29,9 @@ def _leave_nothing_behind():
 
 @pytest.fixture
 def compilations():
-    """`with compilations() as names:` lists the programs that XLA compiles inside, those of eager operations too."""
+    """`with compilations() as names:` lists the programs that XLA compiles inside, those of eager
+    operations too.
+    """
 
     @contextlib.contextmanager
     def record():

@@ -1,4 +1,6 @@
-"""What a reader is promised: an example in every docstring, each of which runs; a quiet import; and clear errors."""
+"""What a reader is promised: an example in every docstring, each of which runs; a quiet import; and
+clear errors.
+"""
 
 import doctest
 import importlib
@@ -24,9 +26,15 @@ PROJECT = pathlib.Path(__file__).parent.parent / "pyproject.toml"
 
 def members(owner, prefix):
     """The public names of a module or class that are documented there, with what they stand for."""
-    found = {f"{prefix}.{name}": thing for name, thing in vars(owner).items() if not name.startswith("_")}
+    found = {
+        f"{prefix}.{name}": thing for name, thing in vars(owner).items() if not name.startswith("_")
+    }
     documented = (type, property, classmethod, staticmethod)
-    return {name: thing for name, thing in found.items() if inspect.isfunction(thing) or isinstance(thing, documented)}
+    return {
+        name: thing
+        for name, thing in found.items()
+        if inspect.isfunction(thing) or isinstance(thing, documented)
+    }
 
 
 def own(module):
@@ -43,13 +51,20 @@ PUBLIC = (
 
 
 def modules():
-    names = ["jaxshap", *(found.name for found in pkgutil.walk_packages(jaxshap.__path__, "jaxshap."))]
+    names = [
+        "jaxshap",
+        *(found.name for found in pkgutil.walk_packages(jaxshap.__path__, "jaxshap.")),
+    ]
     return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
 
 
 def examples(module):
     """Self-contained: they see nothing of the module that they stand in."""
-    return [found for found in doctest.DocTestFinder().find(module, module.__name__, globs={}) if found.examples]
+    return [
+        found
+        for found in doctest.DocTestFinder().find(module, module.__name__, globs={})
+        if found.examples
+    ]
 
 
 EXAMPLES = {module.__name__: found for module in modules() if (found := examples(module))}
@@ -60,7 +75,11 @@ def test_the_public_names_are_those_of_the_package():
     things = {name: thing for name, thing in vars(jaxshap).items() if not name.startswith("_")}
     offered = {f"jaxshap.{name}" for name, thing in things.items() if not inspect.ismodule(thing)}
     assert offered <= PUBLIC.keys()
-    assert {"jaxshap.theory.spectrum", "jaxshap.plots.bar", "jaxshap.Explanation.to_frame"} <= PUBLIC.keys()
+    assert {
+        "jaxshap.theory.spectrum",
+        "jaxshap.plots.bar",
+        "jaxshap.Explanation.to_frame",
+    } <= PUBLIC.keys()
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
@@ -78,7 +97,9 @@ def test_examples_in_docstrings_run_and_say_what_they_say(name):
 
 
 def test_importing_the_library_warns_of_nothing_and_prints_nothing():
-    run = subprocess.run([sys.executable, "-W", "error", "-c", "import jaxshap"], capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import jaxshap"], capture_output=True, text=True
+    )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
@@ -113,22 +134,22 @@ class FittedOnNames:
 X, background = np.array([[1.0, 2.0], [3.0, 4.0]]), np.zeros((1, 2))
 explained = jaxshap.explain(jaxshap.host(lambda rows: 2 * rows[:, 0] + rows[:, 1]), X, background)
 game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
-curves = jaxshap.ice(lambda x: x[:, 0] * x[:, 1], X, 0)
+curves = jaxshap.effects.ice(lambda x: x[:, 0] * x[:, 1], X, 0)
 calls = {
     "to_frame": explained.to_frame,
     "to_shap": explained.to_shap,
-    "to_shapiq": jaxshap.interactions(game).to_shapiq,
+    "to_shapiq": jaxshap.interactions.exact_interactions(game).to_shapiq,
     "a model fitted on a DataFrame": lambda: jaxshap.explain(
         FittedOnNames(), X, background, feature_names=["age", "height"]
     ),
     "bar": lambda: jaxshap.plots.bar(explained),
     "beeswarm": lambda: jaxshap.plots.beeswarm(explained),
-    "disparity": lambda: jaxshap.plots.disparity(jaxshap.disparity(explained, ["a", "b"])),
+    "disparity": lambda: jaxshap.plots.disparity(jaxshap.causal.disparity(explained, ["a", "b"])),
     "ice": lambda: jaxshap.plots.ice(curves),
     "pdp": lambda: jaxshap.plots.pdp(curves.average()),
-    "component_bars": lambda: jaxshap.plots.component_bars(jaxshap.decompose(game)),
-    "interaction_heatmap": lambda: jaxshap.plots.interaction_heatmap(jaxshap.interactions(game)),
-    "interaction_network": lambda: jaxshap.plots.interaction_network(jaxshap.interactions(game)),
+    "component_bars": lambda: jaxshap.plots.component_bars(jaxshap.interactions.decompose(game)),
+    "interaction_heatmap": lambda: jaxshap.plots.interaction_heatmap(jaxshap.interactions.exact_interactions(game)),
+    "interaction_network": lambda: jaxshap.plots.interaction_network(jaxshap.interactions.exact_interactions(game)),
 }
 told = {}
 for name, call in calls.items():
@@ -141,15 +162,26 @@ with contextlib.redirect_stderr(io.StringIO()) as errors:
 told["demo"] = errors.getvalue()
 print(json.dumps({"values": explained.values.tolist(), "told": told}))
 """
-NEEDS = {"to_frame": "pandas", "to_shap": "shap", "a model fitted on a DataFrame": "pandas", "beeswarm": "shap"}
+NEEDS = {
+    "to_frame": "pandas",
+    "to_shap": "shap",
+    "a model fitted on a DataFrame": "pandas",
+    "beeswarm": "shap",
+}
 NEEDS |= dict.fromkeys(["bar", "disparity", "ice", "pdp", "demo"], "matplotlib")
-NEEDS |= dict.fromkeys(["component_bars", "interaction_heatmap", "interaction_network"], "matplotlib")
+NEEDS |= dict.fromkeys(
+    ["component_bars", "interaction_heatmap", "interaction_network"], "matplotlib"
+)
 
 
 @pytest.fixture(scope="module")
 def alone():
-    """What the library does where matplotlib, shap, pandas, scikit-learn and shapiq cannot be imported."""
-    run = subprocess.run([sys.executable, "-W", "error", "-c", ALONE], capture_output=True, text=True)
+    """What the library does where matplotlib, shap, pandas, scikit-learn and shapiq cannot be
+    imported.
+    """
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ALONE], capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 

@@ -18,12 +18,18 @@ for number, cell in enumerate(json.load(open(sys.argv[1], encoding="utf-8"))["ce
     if cell["cell_type"] == "code":
         exec(compile("".join(cell["source"]), f"cell {number}", "exec"), space)
 """
-ABSOLUTE_PATH = re.compile(r"(?<![\w.:/<])/(?:home|root|tmp|usr|opt|work|mnt|var|Users|private)/|\b[A-Z]:\\")
+ABSOLUTE_PATH = re.compile(
+    r"(?<![\w.:/<])/(?:home|root|tmp|usr|opt|work|mnt|var|Users|private)/|\b[A-Z]:\\"
+)
 
 
 def printed(name, folder):
     return subprocess.run(
-        [sys.executable, str(EXAMPLES / name)], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, str(EXAMPLES / name)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
 
 
@@ -39,7 +45,9 @@ def test_a_penalty_takes_the_stamp_out_at_equal_accuracy(tmp_path):
 
 def test_an_attack_changes_the_explanation_and_not_the_prediction(tmp_path):
     text = printed("attribution_attack.py", tmp_path)
-    first, second = map(float, re.search(r"prediction (-?[\d.]+) at the row, (-?[\d.]+) at", text).groups())
+    first, second = map(
+        float, re.search(r"prediction (-?[\d.]+) at the row, (-?[\d.]+) at", text).groups()
+    )
     before, after = map(float, re.search(r"([\d.]+) before, ([\d.]+) after", text).groups())
     assert abs(first - second) < 0.05
     assert after < 0.5 * before
@@ -47,19 +55,27 @@ def test_an_attack_changes_the_explanation_and_not_the_prediction(tmp_path):
 
 @pytest.mark.slow
 def test_the_picture_of_the_readme_is_drawn_and_small(tmp_path):
-    subprocess.run([sys.executable, str(EXAMPLES / "readme_picture.py"), "drawn.png"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [sys.executable, str(EXAMPLES / "readme_picture.py"), "drawn.png"], cwd=tmp_path, check=True
+    )
     for picture in (tmp_path / "drawn.png", EXAMPLES / "readme.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert picture.stat().st_size <= 150_000
 
 
 def cells_of(path, kind):
-    return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == kind]
+    return [
+        cell
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == kind
+    ]
 
 
 def words_of(output):
     """What an output says, pictures left out."""
-    data = {kind: part for kind, part in output.get("data", {}).items() if not kind.startswith("image/")}
+    data = {
+        kind: part for kind, part in output.get("data", {}).items() if not kind.startswith("image/")
+    }
     return "".join(["".join(output.get("text", [])), *("".join(part) for part in data.values())])
 
 
@@ -68,7 +84,11 @@ def words_of(output):
 def test_a_notebook_runs_from_top_to_bottom(path):
     settings = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(EXAMPLES.parent)}
     run = subprocess.run(
-        [sys.executable, "-c", RUN_CELLS, path.name], cwd=EXAMPLES, env=settings, capture_output=True, text=True
+        [sys.executable, "-c", RUN_CELLS, path.name],
+        cwd=EXAMPLES,
+        env=settings,
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr[-3000:]
 
@@ -87,6 +107,10 @@ def test_a_notebook_is_stored_as_it_ran_with_pictures_and_without_errors_noise_o
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell["outputs"]]
     assert any("image/png" in output.get("data", {}) for output in outputs)
-    assert not [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
+    assert not [
+        output
+        for output in outputs
+        if output["output_type"] == "error" or output.get("name") == "stderr"
+    ]
     assert not [words for words in map(words_of, outputs) if ABSOLUTE_PATH.search(words)]
     assert not [cell["source"] for cell in code if ABSOLUTE_PATH.search("".join(cell["source"]))]

@@ -1,4 +1,6 @@
-"""Imports point downwards, are never hidden, and stay within what each module may use; read from the source."""
+"""Imports point downwards, are never hidden, and stay within what each module may use; read from
+the source.
+"""
 
 import ast
 import pathlib
@@ -31,9 +33,20 @@ LAYERS = [
     "__main__",
 ]
 WITHIN = {
-    "trees": ["ensemble", "paths convert", "tables", "direct attribution", "path_dependent interventional"],
+    "trees": [
+        "ensemble",
+        "paths convert",
+        "tables",
+        "direct attribution",
+        "path_dependent interventional",
+    ],
     "trust": ["additivity off_manifold redundancy shift stability", "diagnosis"],
-    "effects": ["records moving grids", "points binning", "local_effects", "partial_dependence accumulated"],
+    "effects": [
+        "records moving grids",
+        "points binning",
+        "local_effects",
+        "partial_dependence accumulated",
+    ],
     "plots": [
         "style",
         "selection",
@@ -43,7 +56,11 @@ WITHIN = {
 }
 LEVEL = {name: float(level) for level, names in enumerate(LAYERS) for name in names.split()}
 for package, parts in WITHIN.items():
-    steps = {f"{package}.{name}": step / len(parts) for step, names in enumerate(parts) for name in names.split()}
+    steps = {
+        f"{package}.{name}": step / len(parts)
+        for step, names in enumerate(parts)
+        for name in names.split()
+    }
     LEVEL |= {name: LEVEL[package] + step for name, step in steps.items()}
 PLOTTING = {
     "plots/style.py": {"matplotlib"},
@@ -63,13 +80,26 @@ PLOTTING = {
     "explanation.py": {"shap"},
     "indices.py": {"shapiq"},
 }
-RESTRICTED = {"matplotlib", "shap", "sklearn", "xgboost", "lightgbm", "catboost", "shapiq", "torch", "networkx", "lime"}
+RESTRICTED = {
+    "matplotlib",
+    "shap",
+    "sklearn",
+    "xgboost",
+    "lightgbm",
+    "catboost",
+    "shapiq",
+    "torch",
+    "networkx",
+    "lime",
+}
 RESTRICTED |= {"joblib", "onnxruntime"}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
 
 
 def level_of(name):
-    """Of a dotted name below jaxshap: `estimators.exact` belongs to `estimators`, `trees.direct` has its own."""
+    """Of a dotted name below jaxshap: `estimators.exact` belongs to `estimators`, `trees.direct`
+    has its own.
+    """
     return LEVEL.get(".".join(name.split(".")[:2]), LEVEL.get(name.split(".")[0], len(LAYERS)))
 
 
@@ -78,19 +108,28 @@ def module_level(path):
 
 
 def imports(tree):
-    """Absolute dotted names with the node of each import; `from jaxshap import display` names `jaxshap.display`."""
+    """Absolute dotted names with the node of each import; `from jaxshap import display` names
+    `jaxshap.display`.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno} is a relative import"
             for alias in node.names:
-                yield (f"{node.module}.{alias.name}" if node.module == "jaxshap" else node.module), node
+                yield (
+                    (f"{node.module}.{alias.name}" if node.module == "jaxshap" else node.module),
+                    node,
+                )
 
 
 def typing_only(tree):
     """Imports under `if TYPE_CHECKING:` are not run."""
-    blocks = (node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    blocks = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
     return {inner for block in blocks for inner in ast.walk(block)}
 
 
@@ -112,7 +151,11 @@ def test_every_module_has_a_place_in_the_layers(path):
 def test_own_imports_point_to_a_strictly_lower_layer(path):
     tree = ast.parse(path.read_text())
     skipped = typing_only(tree)
-    own = [name for name, node in imports(tree) if name.split(".")[0] == "jaxshap" and node not in skipped]
+    own = [
+        name
+        for name, node in imports(tree)
+        if name.split(".")[0] == "jaxshap" and node not in skipped
+    ]
     upwards = [name for name in own if level_of(name.partition(".")[2]) >= module_level(path)]
     assert not upwards, f"{named(path)} imports {upwards} from its own layer or a higher one"
 
@@ -121,7 +164,9 @@ def test_own_imports_point_to_a_strictly_lower_layer(path):
 def test_own_imports_are_never_hidden_inside_functions(path):
     tree = ast.parse(path.read_text())
     hidden = inside_functions(tree)
-    own = [name for name, node in imports(tree) if name.split(".")[0] == "jaxshap" and node in hidden]
+    own = [
+        name for name, node in imports(tree) if name.split(".")[0] == "jaxshap" and node in hidden
+    ]
     assert not own, f"{named(path)} hides {own}"
 
 
@@ -134,7 +179,9 @@ def test_heavy_packages_are_imported_only_where_they_belong(path):
 
 def test_explanation_imports_shap_inside_to_shap_alone():
     tree = ast.parse((ROOT / "explanation.py").read_text())
-    (to_shap,) = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "to_shap")
+    (to_shap,) = (
+        n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "to_shap"
+    )
     users = [node for name, node in imports(tree) if name.split(".")[0] == "shap"]
     assert users
     assert all(node in ast.walk(to_shap) for node in users)
@@ -142,7 +189,9 @@ def test_explanation_imports_shap_inside_to_shap_alone():
 
 def test_importing_the_library_loads_no_heavy_package():
     code = f"import sys, jaxshap; print(sorted(set(sys.modules) & {RESTRICTED | {'pandas'}}))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert loaded.strip() == "[]"
 
 

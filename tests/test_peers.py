@@ -28,7 +28,9 @@ def by_shap(model, background):
     return shap.ExactExplainer(lambda x: np.asarray(model(np.float32(x))), masker)(ROWS)
 
 
-@pytest.mark.parametrize("references", [BACKGROUND[:1], BACKGROUND], ids=["one reference", "background"])
+@pytest.mark.parametrize(
+    "references", [BACKGROUND[:1], BACKGROUND], ids=["one reference", "background"]
+)
 @pytest.mark.parametrize("model", [first_output, network])
 def test_values_agree_with_shap_to_a_ten_thousandth(model, references):
     theirs = by_shap(model, references)
@@ -43,7 +45,9 @@ def test_values_agree_with_shap_to_a_ten_thousandth(model, references):
 def test_the_baseline_game_is_shap_with_one_reference():
     theirs = by_shap(network, BACKGROUND[:1])
     values = jaxshap.shapley_values(jaxshap.baseline(network, ROWS, BACKGROUND[0]))
-    np.testing.assert_allclose(np.moveaxis(np.asarray(values), 0, 1), theirs.values, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        np.moveaxis(np.asarray(values), 0, 1), theirs.values, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_a_forest_agrees_with_shap():
@@ -52,7 +56,9 @@ def test_a_forest_agrees_with_shap():
     masker = shap.maskers.Independent(X[:20], max_samples=20)
     theirs = shap.ExactExplainer(forest.predict, masker)(X[20:24])
     ours = jaxshap.explain(forest, X[20:24], X[:20])
-    np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-4, atol=1e-4 * np.abs(theirs.values).max())
+    np.testing.assert_allclose(
+        ours.values, theirs.values, rtol=1e-4, atol=1e-4 * np.abs(theirs.values).max()
+    )
 
 
 def test_sampling_agrees_with_shap_within_its_own_errors():

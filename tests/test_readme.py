@@ -26,7 +26,10 @@ def test_the_first_command_prints_a_table_and_saves_pictures(tmp_path):
     run = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "±" in run.stdout
     assert not run.stderr
-    assert {path.name for path in (tmp_path / "jaxshap-demo").iterdir()} == {"first_row.png", "beeswarm.png"}
+    assert {path.name for path in (tmp_path / "jaxshap-demo").iterdir()} == {
+        "first_row.png",
+        "beeswarm.png",
+    }
 
 
 def test_both_commands_start_from_python_and_pip_alone():
@@ -46,5 +49,7 @@ def test_the_command_line_explains_the_model_that_the_readme_saves(tmp_path, mon
     (command,) = (block for block in blocks("sh") if "jaxshap explain" in block)
     monkeypatch.chdir(tmp_path)
     exec(compile(saves, "README.md", "exec"), {})
-    subprocess.run([sys.executable, *command.split()[1:]], cwd=tmp_path, capture_output=True, check=True)
+    subprocess.run(
+        [sys.executable, *command.split()[1:]], cwd=tmp_path, capture_output=True, check=True
+    )
     assert (tmp_path / "report" / "report.html").stat().st_size > 10_000

@@ -1,4 +1,6 @@
-"""Which features, over which rows, and at which points: what effects are asked of, checked at the door."""
+"""Which features, over which rows, and at which points: what effects are asked of, checked at the
+door.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,9 +9,8 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Float
 
-from jaxshap.background import WeightedRows
-from jaxshap.inputs import column_number, own_columns, read_inputs, read_model
-from jaxshap.masking import checked_table, checked_weights
+from jaxshap.inputs import WeightedRows, column_number, own_columns, read_inputs, read_model
+from jaxshap.values import checked_table, checked_weights
 
 Feature = str | int
 Target = tuple[int, ...]  # the numbers of one column, or of two
@@ -33,7 +34,9 @@ def read_sample(model: Any, X: Any, weights: Any, feature_names: Sequence[str] |
             raise ValueError("X comes with weights: leave weights= away.")
         X, weights = X
     if any(isinstance(part, Tracer) for part in (X, weights)):
-        raise TypeError("X and weights must be known where grids are made: trace the model's parameters alone.")
+        raise TypeError(
+            "X and weights must be known where grids are made: trace the model's parameters alone."
+        )
     inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
@@ -44,29 +47,43 @@ def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
     """One feature, a pair, or a list of these."""
     listed = features if isinstance(features, list) else [features]
     if not listed:
-        raise ValueError("features is empty: name a feature, a pair of them as a tuple, or a list of these.")
+        raise ValueError(
+            "features is empty: name a feature, a pair of them as a tuple, or a list of these."
+        )
     targets = []
     for one in listed:
         members = one if isinstance(one, tuple) else (one,)
-        if not all(isinstance(member, str | int | np.integer) for member in members) or len(members) not in (1, 2):
-            raise ValueError(f"{one!r} is neither a feature nor a pair: pass a name, a number, or a tuple of two.")
+        if not all(isinstance(member, str | int | np.integer) for member in members) or len(
+            members
+        ) not in (1, 2):
+            raise ValueError(
+                f"{one!r} is neither a feature nor a pair: pass a name, a number, or a tuple of two."
+            )
         target = tuple(column_number(member, names, "features=") for member in members)
         if len(set(target)) < len(target):
-            raise ValueError(f"{one!r} is a pair of one feature with itself: pass the feature alone.")
+            raise ValueError(
+                f"{one!r} is a pair of one feature with itself: pass the feature alone."
+            )
         targets.append(target)
     return targets
 
 
-def given_grids(grids: Grids | None, sample: Sample, what: str = "grids") -> dict[int, Float[np.ndarray, "points"]]:
+def given_grids(
+    grids: Grids | None, sample: Sample, what: str = "grids"
+) -> dict[int, Float[np.ndarray, "points"]]:
     """Points that were passed in, as wide as the rows."""
     if not isinstance(grids, Mapping | None):
-        raise ValueError(f"{what}= gives values by feature: pass a dict, such as {{{sample.names[0]!r}: …}}.")
+        raise ValueError(
+            f"{what}= gives values by feature: pass a dict, such as {{{sample.names[0]!r}: …}}."
+        )
     found = {}
     for feature, points in (grids or {}).items():
         column = column_number(feature, sample.names, f"{what}=")
         grid = np.atleast_1d(np.asarray(points, sample.rows.dtype))
         if grid.ndim != 1 or not grid.size or not np.isfinite(grid.astype(np.float64)).all():
-            raise ValueError(f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not {points!r}.")
+            raise ValueError(
+                f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not {points!r}."
+            )
         found[column] = grid
     return found
 
@@ -76,14 +93,22 @@ def numbers_of(sample: Sample, column: int) -> Float[np.ndarray, "rows"]:
     numbers = sample.rows[:, column].astype(np.float64)
     if not np.isfinite(numbers).all():
         name, bad = sample.names[column], int((~np.isfinite(numbers)).sum())
-        raise ValueError(f"the feature {name!r} is NaN or infinite in {bad} row(s): leave them out, or pass grids=.")
+        raise ValueError(
+            f"the feature {name!r} is NaN or infinite in {bad} row(s): leave them out, or pass grids=."
+        )
     return numbers
 
 
 def even_grids(
-    sample: Sample, columns: Sequence[int], resolution: int, percentiles: tuple[float, float], levels: set[int]
+    sample: Sample,
+    columns: Sequence[int],
+    resolution: int,
+    percentiles: tuple[float, float],
+    levels: set[int],
 ) -> dict[int, Float[np.ndarray, "points"]]:
-    """As scikit-learn's: the distinct values where they are categories or few, else even steps between percentiles."""
+    """As scikit-learn's: the distinct values where they are categories or few, else even steps
+    between percentiles.
+    """
     if not columns:
         return {}
     ordered = np.sort([numbers_of(sample, column) for column in columns], axis=1)
@@ -108,11 +133,17 @@ def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
     if not isinstance(resolution, int | np.integer) or resolution < 2:
         raise ValueError(f"grid_resolution={resolution}: pass a whole number of points, 2 or more.")
     if len(percentiles) != 2 or not 0 <= percentiles[0] < percentiles[1] <= 1:
-        raise ValueError(f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first.")
+        raise ValueError(
+            f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first."
+        )
 
 
-def _percentile(ordered: Float[np.ndarray, "columns rows"], share: float) -> Float[np.ndarray, "columns"]:
-    """Approximately unbiased whatever the distribution (Cunnane 1978), which is scikit-learn's choice."""
+def _percentile(
+    ordered: Float[np.ndarray, "columns rows"], share: float
+) -> Float[np.ndarray, "columns"]:
+    """Approximately unbiased whatever the distribution (Cunnane 1978), which is scikit-learn's
+    choice.
+    """
     count = ordered.shape[1]
     place = count * share + 0.4 + 0.2 * share
     left = min(max(int(place), 1), max(1, count - 1))

@@ -1,4 +1,6 @@
-"""A model where columns of every row are moved: the one loop behind all effects, in JAX or on the host."""
+"""A model where columns of every row are moved: the one loop behind all effects, in JAX or on the
+host.
+"""
 
 import functools
 from collections.abc import Callable
@@ -9,23 +11,28 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.evaluation import BatchSize
-from jaxshap.game import Host, as_pytree
-from jaxshap.masking import again, bytes_per_point_of, check_outputs
-from jaxshap.memory import bucket, byte_limit
+from jaxshap.engine import BatchSize, bucket, byte_limit
+from jaxshap.games import Host, as_pytree
+from jaxshap.values import again, bytes_per_point_of, check_outputs
 
 ENOUGH_ROWS = 512
 
 
 class Moves(NamedTuple):
-    """Which one or two columns take which values, alike for all rows or one a row; named twice, a column is one."""
+    """Which one or two columns take which values, alike for all rows or one a row; named twice, a
+    column is one.
+    """
 
     columns: Int[np.ndarray, "*batches moves columns"]
     values: Float[np.ndarray, "*batches moves rows_or_1 columns"]
 
 
-def batches_of(count: int, num_rows: int, points: int, *, alone: bool = False) -> Int[np.ndarray, "batches moves"]:
-    """Which of `count` moves are asked together, for about as many points; the last is repeated to fill up."""
+def batches_of(
+    count: int, num_rows: int, points: int, *, alone: bool = False
+) -> Int[np.ndarray, "batches moves"]:
+    """Which of `count` moves are asked together, for about as many points; the last is repeated to
+    fill up.
+    """
     most = bucket(count)  # nearby numbers of moves share one compiled program
     batches = most if alone else -(-most // max(1, points // num_rows))
     length = -(-most // batches)
@@ -34,16 +41,24 @@ def batches_of(count: int, num_rows: int, points: int, *, alone: bool = False) -
 
 def is_best_alone(model: Callable, num_rows: int) -> bool:
     """Whether a move is best asked alone: on a CPU, once its rows outweigh a turn of the loop."""
-    return not isinstance(model, Host) and jax.default_backend() == "cpu" and num_rows >= ENOUGH_ROWS
+    return (
+        not isinstance(model, Host) and jax.default_backend() == "cpu" and num_rows >= ENOUGH_ROWS
+    )
 
 
-def points_at_once(model: Callable, rows: Float[Array | np.ndarray, "rows features"], batch_size: BatchSize) -> int:
+def points_at_once(
+    model: Callable, rows: Float[Array | np.ndarray, "rows features"], batch_size: BatchSize
+) -> int:
     """How many inputs one call of the model may have."""
     if batch_size != "auto":
         if batch_size < 1:
             raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
         return batch_size
-    bytes_per_point = 8 * rows[0].nbytes if isinstance(model, Host) else bytes_per_point_of(as_pytree(model), rows)
+    bytes_per_point = (
+        8 * rows[0].nbytes
+        if isinstance(model, Host)
+        else bytes_per_point_of(as_pytree(model), rows)
+    )
     return max(1, byte_limit() // bytes_per_point)
 
 
@@ -57,7 +72,9 @@ def outputs_at(model: Callable, rows, columns, values) -> Float[Array, "moves ro
 
 
 def slopes_at(model: Callable, rows, columns, values) -> Float[Array, "moves rows *out"]:
-    """∂f/∂x of the first column at the rows as they are: rows do not mix, so one push along the column serves all."""
+    """∂f/∂x of the first column at the rows as they are: rows do not mix, so one push along the
+    column serves all.
+    """
     return jax.vmap(lambda pair: _slope(model, pair[0])(rows))(columns)
 
 
@@ -77,9 +94,11 @@ def over_batches(
     ask: Callable = outputs_at,
     points: int,
 ) -> Any:
-    """reduce(what is asked of all rows, its own detail, what all share) of each batch of moves, stacked.
+    """reduce(what is asked of all rows, its own detail, what all share) of each batch of moves,
+    stacked.
 
-    Memory is bounded by `points` inputs of the model and what `reduce` gets and returns; `reduce` is traced.
+    Memory is bounded by `points` inputs of the model and what `reduce` gets and returns; `reduce`
+    is traced.
     """
     length = max(1, points // moves.columns.shape[1])
     if not isinstance(model, Host):
@@ -90,7 +109,10 @@ def over_batches(
         columns, values, own = jax.tree.map(lambda part, at=number: part[at], (*moves, detail))
         values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
         starts = range(0, len(rows), length)
-        parts = [_on_host(model, rows[at : at + length], columns, values[:, at : at + length]) for at in starts]
+        parts = [
+            _on_host(model, rows[at : at + length], columns, values[:, at : at + length])
+            for at in starts
+        ]
         found.append(_reduced(np.concatenate(parts, axis=1), own, shared, reduce=reduce))
     return jax.tree.map(lambda *parts: jnp.stack(parts), *found)
 
@@ -139,7 +161,9 @@ def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves row
 
 def _moved(rows, columns, values) -> Float[Array, "rows features"]:
     for which in range(len(columns)):
-        rows = jax.lax.dynamic_update_slice_in_dim(rows, values[:, which, None], columns[which], axis=1)
+        rows = jax.lax.dynamic_update_slice_in_dim(
+            rows, values[:, which, None], columns[which], axis=1
+        )
     return rows
 
 

@@ -1,4 +1,6 @@
-"""What effects are: curves of rows, their means, and accumulated local effects, each with its grids and its data."""
+"""What effects are: curves of rows, their means, and accumulated local effects, each with its grids
+and its data.
+"""
 
 import dataclasses
 
@@ -16,7 +18,8 @@ def _static():
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Effect:
-    """Of one feature or two: the points it is known at, the columns of the data, and what they are called.
+    """Of one feature or two: the points it is known at, the columns of the data, and what they are
+    called.
 
     Records are pytrees, so that jit and grad can return them.
     """
@@ -32,14 +35,15 @@ class Effect:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class PartialDependence(Effect):
-    """The mean prediction where the features take the values of their grids and all others stay as they are.
+    """The mean prediction where the features take the values of their grids and all others stay as
+    they are.
 
-    `std_error` is that of a mean over rows like these. `support` is the share of the rows that counts at a point; where
-    none does, the values are NaN.
+    `std_error` is that of a mean over rows like these. `support` is the share of the rows that
+    counts at a point; where none does, the values are NaN.
 
     Example:
         >>> import jaxshap
-        >>> effect = jaxshap.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> effect = jaxshap.effects.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
         >>> effect.feature_names, effect.grids[0].tolist(), effect.values.tolist()
         (('x0',), [0.0, 1.0], [0.0, 2.0])
     """
@@ -56,7 +60,7 @@ class IndividualCurves(Effect):
 
     Example:
         >>> import jaxshap
-        >>> curves = jaxshap.ice(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> curves = jaxshap.effects.ice(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
         >>> curves.values.tolist(), curves.average().values.tolist()
         ([[0.0, 1.0], [0.0, 3.0]], [0.0, 2.0])
     """
@@ -85,15 +89,17 @@ class IndividualCurves(Effect):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class AccumulatedEffect(Effect):
-    """Local effects added up from point to point, centred: at the ends of bins, at corners of cells, or at categories.
+    """Local effects added up from point to point, centred: at the ends of bins, at corners of
+    cells, or at categories.
 
-    `counts` are the rows in each bin, cell or category; a bin without any is `filled` with the mean local effect, for
-    its size, of the nearest that has some. `std_error` is from a jackknife that leaves out groups of rows.
+    `counts` are the rows in each bin, cell or category; a bin without any is `filled` with the mean
+    local effect, for its size, of the nearest that has some. `std_error` is from a jackknife that
+    leaves out groups of rows.
 
     Example:
         >>> import jaxshap
         >>> rows = [[0.0, 5.0], [1.0, 7.0], [2.0, 9.0], [3.0, 8.0]]
-        >>> effect = jaxshap.ale(lambda x: 2 * x[:, 0] + x[:, 1], rows, 0, bins=3)
+        >>> effect = jaxshap.effects.ale(lambda x: 2 * x[:, 0] + x[:, 1], rows, 0, bins=3)
         >>> effect.counts.tolist(), effect.filled.tolist()
         ([2, 1, 1], [False, False, False])
     """
@@ -109,10 +115,11 @@ def weighted_mean(
     within: Bool[Array, "points rows"] | None,
     weights: Float[Array, "rows"],
 ) -> tuple[Float[Array, "points *out"], Float[Array, "points *out"], Float[Array, "points"]]:
-    """Means over the rows that count at each point, their standard errors, and the share of the weights that counts.
+    """Means over the rows that count at each point, their standard errors, and the share of the
+    weights that counts.
 
-    The error is the jackknife's for a ratio of means, to first order; without weights it is s/√rows exactly. Rows that
-    do not count may be NaN.
+    The error is the jackknife's for a ratio of means, to first order; without weights it is s/√rows
+    exactly. Rows that do not count may be NaN.
     """
     share = jnp.broadcast_to(weights.astype(outputs.dtype), outputs.shape[:2])
     share = share if within is None else jnp.where(within, share, 0)
@@ -120,9 +127,13 @@ def weighted_mean(
     share = (share / support[:, None]).reshape(*share.shape, *(1,) * (outputs.ndim - 2))
     outputs = outputs if within is None else jnp.where(share > 0, outputs, 0)
     mean = (share * outputs).sum(1)
-    mean += (share * (outputs - mean[:, None])).sum(1)  # a long sum of like numbers in float32 loses digits
+    mean += (share * (outputs - mean[:, None])).sum(
+        1
+    )  # a long sum of like numbers in float32 loses digits
     square = ((share * (outputs - mean[:, None])) ** 2).sum(1) / (1 - (share**2).sum(1))
-    error = jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), square)  # a gradient at 0 stays finite
+    error = jnp.where(
+        square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), square
+    )  # a gradient at 0 stays finite
     return mean, error, support
 
 

@@ -1,0 +1,54 @@
+"""Estimators: each plans which coalitions to ask about and solves for the values; one file a
+family.
+"""
+
+from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
+from jaxshap.estimators.castro import Castro as Castro
+from jaxshap.estimators.exact import Exact as Exact
+from jaxshap.estimators.kernel import Kernel as Kernel
+from jaxshap.estimators.kernel import Leverage as Leverage
+from jaxshap.estimators.odd.gaussian_process import OddGP as OddGP
+from jaxshap.estimators.odd.gaussian_process import OddInteractions as OddInteractions
+from jaxshap.estimators.odd.linear_rule import OddLinear as OddLinear
+from jaxshap.estimators.owen import Owen as Owen
+from jaxshap.estimators.permutation import Permutation as Permutation
+from jaxshap.estimators.protocol import Estimate as Estimate
+from jaxshap.estimators.protocol import Estimator as Estimator
+from jaxshap.estimators.protocol import Plan as Plan
+from jaxshap.estimators.sgd import ConstantStep as ConstantStep
+from jaxshap.estimators.sgd import InverseStep as InverseStep
+from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
+from jaxshap.estimators.sgd import RootStep as RootStep
+from jaxshap.estimators.stratified import Stratified as Stratified
+from jaxshap.estimators.stratified import WithoutReplacement as WithoutReplacement
+from jaxshap.estimators.surrogates import BoostedTrees as BoostedTrees
+from jaxshap.estimators.surrogates import LinearSurrogate as LinearSurrogate
+from jaxshap.estimators.surrogates import PairwiseSurrogate as PairwiseSurrogate
+from jaxshap.estimators.unbiased import MSR as MSR
+from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
+
+__all__ = [
+    "MSR",
+    "BoostedTrees",
+    "Castro",
+    "ConstantStep",
+    "Estimate",
+    "Estimator",
+    "Exact",
+    "InverseStep",
+    "Kernel",
+    "Leverage",
+    "LinearSurrogate",
+    "OddGP",
+    "OddLinear",
+    "Owen",
+    "PairwiseSurrogate",
+    "Permutation",
+    "Plan",
+    "ProjectedSGD",
+    "RegressionAdjusted",
+    "RootStep",
+    "Stratified",
+    "UnbiasedKernel",
+    "WithoutReplacement",
+]

@@ -1,4 +1,6 @@
-"""Regression adjustment: the exact Shapley values of a fitted game, and an unbiased estimate of what it leaves out."""
+"""Regression adjustment: the exact Shapley values of a fitted game, and an unbiased estimate of
+what it leaves out.
+"""
 
 import dataclasses
 
@@ -6,18 +8,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import draw_independent, paired, reuse_mass, reuse_weights
-from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.surrogates import LinearSurrogate, Surrogate
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
+from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
 
 
 @dataclasses.dataclass(frozen=True)
 class RegressionAdjusted(Estimator):
-    """Fit a surrogate game on all folds but one, and estimate on that one, by maximum sample reuse, what is left.
+    """Fit a surrogate game on all folds but one, and estimate on that one, by maximum sample reuse,
+    what is left.
 
-    Unbiased for every game and surrogate, since no coalition corrects a fit it took part in; the better the surrogate
-    fits, the smaller the variance. Values sum to v(N) − v(∅). Not linear in the worths unless the surrogate is.
-    Witter et al. (2025).
+    Unbiased for every game and surrogate, since no coalition corrects a fit it took part in; the
+    better the surrogate fits, the smaller the variance. Values sum to v(N) − v(∅). Not linear in
+    the worths unless the surrogate is. Witter et al. (2025).
 
     Example:
         >>> import jaxshap, numpy as np
@@ -40,7 +43,11 @@ class RegressionAdjusted(Estimator):
         return Plan(paired(side), 2 * len(side))
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
         gains, total = (worths - empty).reshape(len(worths), -1), (full - empty).reshape(-1)
@@ -48,7 +55,9 @@ class RegressionAdjusted(Estimator):
         fold = jnp.arange(len(worths)) // 2 % self.num_folds
 
         def of_fold(number):
-            """Values from the coalitions of this fold, the variance of one draw, and the number of draws."""
+            """Values from the coalitions of this fold, the variance of one draw, and the number of
+            draws.
+            """
             fitted = self.surrogate.fit(plan.coalitions, gains, plan.live & (fold != number))
             rest = gains - fitted.worths
             rest = rest[::2] - rest[1::2]

@@ -6,16 +6,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.coalitions import with_ends, without_ends
-from jaxshap.estimator import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.games import with_ends, without_ends
 
 
 @dataclasses.dataclass(frozen=True)
 class Castro(Estimator):
     """Average each player's gain on joining those before it in an ordering of its own.
 
-    Unbiased for every game, exact for additive ones; values need not sum to v(N) − v(∅). The baseline of the
-    literature: `Permutation` gets the same gains for half the evaluations. Castro et al. (2009).
+    Unbiased for every game, exact for additive ones; values need not sum to v(N) − v(∅). The
+    baseline of the literature: `Permutation` gets the same gains for half the evaluations. Castro
+    et al. (2009).
 
     Example:
         >>> import jaxshap
@@ -31,22 +32,34 @@ class Castro(Estimator):
                 f"budget={budget} does not buy one gain of each of {num_players} players: "
                 f"pass budget={2 * num_players + 2} or more (twice that for standard errors)."
             )
-        before = jax.vmap(lambda draw: _predecessors(jax.random.fold_in(key, draw), num_players))(jnp.arange(draws))
+        before = jax.vmap(lambda draw: _predecessors(jax.random.fold_in(key, draw), num_players))(
+            jnp.arange(draws)
+        )
         joined = before | jnp.eye(num_players, dtype=bool)
-        coalitions = jnp.stack([before, joined], axis=2).reshape(-1, num_players)  # (draws, n, 2, n)
+        coalitions = jnp.stack([before, joined], axis=2).reshape(
+            -1, num_players
+        )  # (draws, n, 2, n)
         return Plan(without_ends(coalitions), len(coalitions), coalitions)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
-        worths = with_ends(worths, plan.detail, empty, full).reshape(-1, num_players, 2, *empty.shape)
+        worths = with_ends(worths, plan.detail, empty, full).reshape(
+            -1, num_players, 2, *empty.shape
+        )
         return mean_of_draws(worths[:, :, 1] - worths[:, :, 0], plan.num_live // (2 * num_players))
 
 
 def _predecessors(key: Key[Array, ""], num_players: int) -> Int[Array, "n n"]:
     """Row i: who stands before player i, in an ordering drawn for i alone."""
-    places = jax.vmap(lambda player: jax.random.uniform(jax.random.fold_in(key, player), (num_players,), jnp.float32))(
-        jnp.arange(num_players)
-    )
+    places = jax.vmap(
+        lambda player: jax.random.uniform(
+            jax.random.fold_in(key, player), (num_players,), jnp.float32
+        )
+    )(jnp.arange(num_players))
     return places < jnp.diagonal(places)[:, None]

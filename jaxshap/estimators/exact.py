@@ -6,16 +6,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import all_coalitions
-from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.evaluation import evaluate
-from jaxshap.game import Game, check_game
-from jaxshap.transforms import shapley
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.games import all_coalitions, shapley
 
 
 @dataclasses.dataclass(frozen=True)
 class Exact(Estimator):
-    """The definition: every gain of every player, weighted. Costs 2**n evaluations; the standard error is 0.
+    """The definition: every gain of every player, weighted. Costs 2**n evaluations; the standard
+    error is 0.
 
     Example:
         >>> import jaxshap
@@ -32,24 +30,16 @@ class Exact(Estimator):
         return Plan(_all_but_ends(num_players), 2**num_players - 2)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
-        values = shapley(jnp.concatenate([jnp.zeros_like(empty)[None], worths - empty, (full - empty)[None]]))
+        values = shapley(
+            jnp.concatenate([jnp.zeros_like(empty)[None], worths - empty, (full - empty)[None]])
+        )
         return Estimate(values, jnp.zeros_like(values))
 
 
-def shapley_values(game: Game) -> Float[Array, "n *out"]:
-    """Exact Shapley values by asking for all 2**n coalitions; memory sets the limit, near n = 24.
-
-    Example:
-        >>> import jaxshap
-        >>> jaxshap.shapley_values(jaxshap.table([0.0, 1.0, 2.0, 6.0])).tolist()
-        [2.5, 3.5]
-    """
-    check_game(game)
-    plan = Exact().plan(None, game.num_players, 2**game.num_players)
-    return _solve(plan, evaluate(game, plan.coalitions), game.empty, game.full).values
-
-
-_solve = jax.jit(Exact().solve)
 _all_but_ends = jax.jit(lambda num_players: all_coalitions(num_players)[1:-1], static_argnums=0)

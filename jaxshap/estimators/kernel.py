@@ -6,17 +6,18 @@ import dataclasses
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import affordable_pairs, draw_pairs, kernel_mass, paired
-from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.pair_regression import pair_mass, regress_pairs
+from jaxshap.estimators.pair_regression import pair_mass, regress_pairs
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.games import affordable_pairs, draw_pairs, kernel_mass, paired
 
 
 @dataclasses.dataclass(frozen=True)
 class PairedRegression(Estimator):
-    """Fit an additive game to distinct pairs {S, N∖S}, weighted by the Shapley kernel over how fast they come in.
+    """Fit an additive game to distinct pairs {S, N∖S}, weighted by the Shapley kernel over how fast
+    they come in.
 
-    Values sum to v(N) − v(∅). Exact for games with interactions of at most two players, and when everything is
-    enumerated; otherwise biased by O(1/budget).
+    Values sum to v(N) − v(∅). Exact for games with interactions of at most two players, and when
+    everything is enumerated; otherwise biased by O(1/budget).
     """
 
     @abc.abstractmethod
@@ -34,7 +35,11 @@ class PairedRegression(Estimator):
         return Plan(paired(side), 2 * count)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         gaps = worths[::2] - worths[1::2]
         rates = self.rates(plan.coalitions.shape[1])
@@ -43,10 +48,11 @@ class PairedRegression(Estimator):
 
 @dataclasses.dataclass(frozen=True)
 class Kernel(PairedRegression):
-    """Coalitions by the Shapley kernel: all single players and their complements first, then sizes by their mass.
+    """Coalitions by the Shapley kernel: all single players and their complements first, then sizes
+    by their mass.
 
-    Biased by O(1/budget), exact for games with interactions of at most two players. A size that fits is enumerated.
-    Lundberg & Lee (2017), Covert & Lee (2021).
+    Biased by O(1/budget), exact for games with interactions of at most two players. A size that
+    fits is enumerated. Lundberg & Lee (2017), Covert & Lee (2021).
 
     Example:
         >>> import jaxshap, numpy as np
@@ -63,8 +69,8 @@ class Kernel(PairedRegression):
 class Leverage(PairedRegression):
     """Coalitions by their statistical leverage, which makes all sizes 1..n−1 equally likely.
 
-    Biased by O(1/budget), exact for games with interactions of at most two players. Musco & Witter (2025), with shares
-    of the sizes fixed rather than random.
+    Biased by O(1/budget), exact for games with interactions of at most two players. Musco & Witter
+    (2025), with shares of the sizes fixed rather than random.
 
     Example:
         >>> import jaxshap, numpy as np

@@ -6,19 +6,21 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.coalitions import with_ends, without_ends
-from jaxshap.estimator import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.games import with_ends, without_ends
 
 
 @dataclasses.dataclass(frozen=True)
 class Owen(Estimator):
-    """φ_i = ∫₀¹ E[v(S_q∪i) − v(S_q∖i)] dq, every player in S_q with probability q: one mask for each level of q.
+    """φ_i = ∫₀¹ E[v(S_q∪i) − v(S_q∖i)] dq, every player in S_q with probability q: one mask for
+    each level of q.
 
-    Levels are equal parts of [0, 1], and each mask draws its q within its part, so the estimate is unbiased for every
-    game and any number of levels, with equal weights; a fixed grid is biased, and counts its ends and middle wrongly.
-    `halved` takes levels in [0, 1/2] and each mask with its complement: exact for games with interactions of at most
-    two players. One mask gives the gains of all n players for n + 1 evaluations; `samples_per_level` is as many as the
-    budget buys, unless given. Values need not sum to v(N) − v(∅). Okhrati & Lipani (2020).
+    Levels are equal parts of [0, 1], and each mask draws its q within its part, so the estimate is
+    unbiased for every game and any number of levels, with equal weights; a fixed grid is biased,
+    and counts its ends and middle wrongly. `halved` takes levels in [0, 1/2] and each mask with its
+    complement: exact for games with interactions of at most two players. One mask gives the gains
+    of all n players for n + 1 evaluations; `samples_per_level` is as many as the budget buys,
+    unless given. Values need not sum to v(N) − v(∅). Okhrati & Lipani (2020).
 
     Example:
         >>> import jaxshap, numpy as np
@@ -46,15 +48,23 @@ class Owen(Estimator):
                 f"for {num_players} players: pass budget={need} or more, or fewer levels (num_levels=)."
             )
         samples = self.samples_per_level or samples
-        masks = jax.vmap(lambda draw: self._masks(jax.random.fold_in(key, draw), num_players))(jnp.arange(samples))
-        flips = jnp.concatenate([jnp.zeros((1, num_players), bool), jnp.eye(num_players, dtype=bool)])
+        masks = jax.vmap(lambda draw: self._masks(jax.random.fold_in(key, draw), num_players))(
+            jnp.arange(samples)
+        )
+        flips = jnp.concatenate(
+            [jnp.zeros((1, num_players), bool), jnp.eye(num_players, dtype=bool)]
+        )
         coalitions = (masks[..., None, :] ^ flips).reshape(
             -1, num_players
         )  # the mask, then each player changed in turn
         return Plan(without_ends(coalitions), len(coalitions), coalitions)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
         shape = (-1, self.num_levels, num_players + 1)
@@ -65,7 +75,9 @@ class Owen(Estimator):
         return mean_of_draws(gains.mean(1), plan.num_live // (self.num_levels * (num_players + 1)))
 
     def _masks(self, key: Key[Array, ""], num_players: int) -> Bool[Array, "levels n"]:
-        """One sample at every level; halved, the second half of them are the complements of the first."""
+        """One sample at every level; halved, the second half of them are the complements of the
+        first.
+        """
         levels = self.num_levels // 2 if self.halved else self.num_levels
         chances = jax.random.uniform(key, (levels, num_players + 1), jnp.float32)
         level = (jnp.arange(levels, dtype=jnp.float32) + chances[:, 0]) / self.num_levels

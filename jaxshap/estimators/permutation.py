@@ -6,15 +6,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.estimator import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
 
 
 @dataclasses.dataclass(frozen=True)
 class Permutation(Estimator):
-    """Average each player's gain on joining over random orderings, each walked both ways if `antithetic`.
+    """Average each player's gain on joining over random orderings, each walked both ways if
+    `antithetic`.
 
-    Unbiased for every game; walked both ways, exact after one draw when no interaction joins more than two
-    players. The values always sum to v(N) − v(∅). Castro et al. (2009), Mitchell et al. (2022).
+    Unbiased for every game; walked both ways, exact after one draw when no interaction joins more
+    than two players. The values always sum to v(N) − v(∅). Castro et al. (2009), Mitchell et al.
+    (2022).
 
     Example:
         >>> import jaxshap
@@ -33,15 +35,23 @@ class Permutation(Estimator):
                 f"budget={budget} does not buy one ordering of {num_players} players: "
                 f"pass budget={walks * (num_players - 1) + 2} or more (twice that for standard errors)."
             )
-        positions = jax.vmap(_position, in_axes=(None, 0, None))(key, jnp.arange(draws), num_players)[:, None]
+        positions = jax.vmap(_position, in_axes=(None, 0, None))(
+            key, jnp.arange(draws), num_players
+        )[:, None]
         if self.antithetic:
-            positions = jnp.concatenate([positions, num_players - 1 - positions], axis=1)  # (draws, 2, n)
+            positions = jnp.concatenate(
+                [positions, num_players - 1 - positions], axis=1
+            )  # (draws, 2, n)
         sizes = jnp.arange(1, num_players)  # sizes 0 and n are ∅ and N
         coalitions = (positions[:, :, None, :] < sizes[:, None]).reshape(-1, num_players)
         return Plan(coalitions, len(coalitions), positions)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         draws, walks, num_players = plan.detail.shape
         paths = worths.reshape(draws, walks, num_players - 1, *empty.shape)
@@ -57,7 +67,10 @@ def _position(key: Key[Array, ""], draw: Int[Array, ""], num_players: int) -> In
 
 
 def _gains(
-    position: Int[Array, "n"], walk: Float[Array, "n-1 *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+    position: Int[Array, "n"],
+    walk: Float[Array, "n-1 *out"],
+    empty: Float[Array, "*out"],
+    full: Float[Array, "*out"],
 ) -> Float[Array, "n *out"]:
     """What each player adds on joining."""
     path = jnp.concatenate([empty[None], walk, full[None]])

@@ -11,19 +11,20 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.coalitions import draw_independent, kernel_mass, log_binomial
-from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.projections import project
+from jaxshap.estimators.projections import project
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.games import draw_independent, kernel_mass, log_binomial
 from jaxshap.theory import check_step, gradient_bound, spectrum, strong_convexity
 
 
 @dataclasses.dataclass(frozen=True)
 class ConstantStep:
-    """Steps of one size, below 1/μ, and the plain average of the iterates; by default 1/L, L the largest curvature.
+    """Steps of one size, below 1/μ, and the plain average of the iterates; by default 1/L, L the
+    largest curvature.
 
     Example, the sizes of steps 1 and 4:
         >>> import jax.numpy as jnp, jaxshap
-        >>> jaxshap.ConstantStep(0.25).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
+        >>> jaxshap.estimators.ConstantStep(0.25).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
         [0.25, 0.25]
     """
 
@@ -45,7 +46,7 @@ class RootStep:
 
     Example, the sizes of steps 1 and 4:
         >>> import jax.numpy as jnp, jaxshap
-        >>> jaxshap.RootStep(1.0).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
+        >>> jaxshap.estimators.RootStep(1.0).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
         [1.0, 0.5]
     """
 
@@ -54,7 +55,9 @@ class RootStep:
     def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
         if self.size is not None and self.size <= 0:
             raise ValueError(f"a root step of {self.size} does not descend: pass a positive size.")
-        return (2 * over_bound if self.size is None else self.size) / jnp.sqrt(count.astype(jnp.float32))
+        return (2 * over_bound if self.size is None else self.size) / jnp.sqrt(
+            count.astype(jnp.float32)
+        )
 
     def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
         """The weight of iterate `count` = 1, 2, … in the running average."""
@@ -67,7 +70,7 @@ class InverseStep:
 
     Example, the sizes of steps 1 and 5:
         >>> import jax.numpy as jnp, jaxshap
-        >>> jaxshap.InverseStep().step(jnp.array([1, 5]), num_players=3, over_bound=1.0).tolist()
+        >>> jaxshap.estimators.InverseStep().step(jnp.array([1, 5]), num_players=3, over_bound=1.0).tolist()
         [0.75, 0.25]
     """
 
@@ -81,23 +84,27 @@ class InverseStep:
 
 @dataclasses.dataclass(frozen=True)
 class ProjectedSGD(Estimator):
-    """Descend F(φ) = Σ w_S (v(S) − v(∅) − Σ_{i∈S} φ_i)² within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D, averaging the iterates.
+    """Descend F(φ) = Σ w_S (v(S) − v(∅) − Σ_{i∈S} φ_i)² within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D,
+    averaging the iterates.
 
-    Coalitions are drawn independently of the iterate, by a bound on their gradient (`importance`) or uniformly, so all
-    worths are known before the first step and the loop is arithmetic alone. Biased towards the equal split until it has
-    converged, and gives no standard errors (NaN). `bound` is C ≥ |v(S) − v(∅)| and `radius` D; where not given, C is
-    the largest among the worths seen, v(N) included, and D is 2√n C, since no |φ_i| exceeds 2C. `batch` coalitions
-    make one step, and `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
+    Coalitions are drawn independently of the iterate, by a bound on their gradient (`importance`)
+    or uniformly, so all worths are known before the first step and the loop is arithmetic alone.
+    Biased towards the equal split until it has converged, and gives no standard errors (NaN).
+    `bound` is C ≥ |v(S) − v(∅)| and `radius` D; where not given, C is the largest among the worths
+    seen, v(N) included, and D is 2√n C, since no |φ_i| exceeds 2C. `batch` coalitions make one
+    step, and `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
 
     Example:
         >>> import jaxshap, numpy as np
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])
-        >>> found = jaxshap.estimate(0, game, jaxshap.ProjectedSGD(jaxshap.InverseStep()), budget=500)
+        >>> found = jaxshap.estimate(0, game, jaxshap.ProjectedSGD(jaxshap.estimators.InverseStep()), budget=500)
         >>> print(np.asarray(found.values).round(1), found.std_error)
         [1. 2. 3.] [nan nan nan]
     """
 
-    schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(default_factory=ConstantStep)
+    schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(
+        default_factory=ConstantStep
+    )
     radius: float | None = None
     bound: float | None = None
     importance: bool = True
@@ -105,7 +112,9 @@ class ProjectedSGD(Estimator):
     optimiser: Callable[[optax.Schedule], optax.GradientTransformation] = dataclasses.field(
         default=optax.sgd, repr=False
     )
-    projection: Callable[[Array, Array, Array], Array] = dataclasses.field(default=project, repr=False)
+    projection: Callable[[Array, Array, Array], Array] = dataclasses.field(
+        default=project, repr=False
+    )
 
     def __post_init__(self) -> None:
         for name in ("radius", "bound", "batch"):
@@ -115,21 +124,35 @@ class ProjectedSGD(Estimator):
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         steps = (budget - 2) // self.batch
         if steps < 1:
-            raise ValueError(f"budget={budget} does not buy one step: pass budget={self.batch + 2} or more.")
-        self.schedule.step(jnp.ones((), jnp.int32), num_players, 1.0)  # refuses what is outside the theory
+            raise ValueError(
+                f"budget={budget} does not buy one step: pass budget={self.batch + 2} or more."
+            )
+        self.schedule.step(
+            jnp.ones((), jnp.int32), num_players, 1.0
+        )  # refuses what is outside the theory
         mass, chance = self._sizes(num_players)
         coalitions = draw_independent(key, num_players, steps * self.batch, chance)
-        weights = jnp.asarray(mass / chance, jnp.float32)[coalitions.sum(1) - 1]  # w_S over the chance of S
+        weights = jnp.asarray(mass / chance, jnp.float32)[
+            coalitions.sum(1) - 1
+        ]  # w_S over the chance of S
         return Plan(coalitions, steps * self.batch, weights)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         values, _ = self._descend(plan, worths, empty, full, lambda mean: ())
         return Estimate(values, jnp.full_like(values, jnp.nan))
 
     def iterates(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Float[Array, "steps n *out"]:
         """The running average after every step."""
         _, means = self._descend(plan, worths, empty, full, lambda mean: mean)
@@ -141,9 +164,19 @@ class ProjectedSGD(Estimator):
         total = (full - empty).reshape(-1)
         gains = (worths - empty).reshape(-1, total.size)
         seen = jnp.where(plan.live[:, None], jnp.abs(gains), 0).max(0)
-        bound = jnp.maximum(seen, jnp.abs(total)) if self.bound is None else jnp.full_like(total, self.bound)
-        radius = 2 * math.sqrt(num_players) * bound if self.radius is None else jnp.full_like(total, self.radius)
-        run = jax.vmap(functools.partial(self._descend_one, plan, keep), in_axes=(1, 0, 0), out_axes=-1)
+        bound = (
+            jnp.maximum(seen, jnp.abs(total))
+            if self.bound is None
+            else jnp.full_like(total, self.bound)
+        )
+        radius = (
+            2 * math.sqrt(num_players) * bound
+            if self.radius is None
+            else jnp.full_like(total, self.radius)
+        )
+        run = jax.vmap(
+            functools.partial(self._descend_one, plan, keep), in_axes=(1, 0, 0), out_axes=-1
+        )
         mean, means = run(gains, total, radius)
         return mean.reshape(num_players, *empty.shape), means
 
@@ -153,7 +186,9 @@ class ProjectedSGD(Estimator):
         members = plan.coalitions.reshape(-1, self.batch, num_players)
         weights = (2 * plan.detail / self.batch).reshape(-1, self.batch).astype(dtype)
         over_bound = self._over_bound(num_players)
-        rate: Callable = lambda count: self.schedule.step(count + 1, num_players, over_bound).astype(dtype)  # noqa: E731
+        rate: Callable = lambda count: self.schedule.step(
+            count + 1, num_players, over_bound
+        ).astype(dtype)  # noqa: E731
         optimiser = self.optimiser(rate)
         start = self.projection(jnp.zeros(num_players, dtype), total, radius)
 
@@ -169,7 +204,9 @@ class ProjectedSGD(Estimator):
 
         counts = jnp.arange(1, len(members) + 1)
         carry = (start, start, optimiser.init(start))
-        shares = jnp.where(counts * self.batch <= plan.num_live, self.schedule.average(counts), 0).astype(dtype)
+        shares = jnp.where(
+            counts * self.batch <= plan.num_live, self.schedule.average(counts), 0
+        ).astype(dtype)
         samples = (shares, members, weights, gains.reshape(-1, self.batch))
         (_, mean, _), means = jax.lax.scan(step, carry, samples, unroll=4)
         return mean, means

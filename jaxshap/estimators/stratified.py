@@ -9,27 +9,32 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jaxshap.coalitions import LARGEST_RANK, draw_chances, draw_coalitions, draw_distinct, schedule
-from jaxshap.estimator import Estimate, Estimator, Plan
-from jaxshap.evaluation import evaluate
-from jaxshap.game import Game
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.games import LARGEST_RANK, draw_chances, draw_coalitions, draw_distinct, schedule
 
 
 @dataclasses.dataclass(frozen=True)
 class BySize(Estimator):
     """φ_i is the mean over sizes 0..n−1 of i's mean gain on joining a coalition of that size.
 
-    Joining ∅ or N∖i has a single gain, which is taken exactly. Otherwise a draw is one gain of each player at one size,
-    two evaluations each. Unbiased for every game, exact for additive ones; values need not sum to v(N) − v(∅).
+    Joining ∅ or N∖i has a single gain, which is taken exactly. Otherwise a draw is one gain of each
+    player at one size, two evaluations each. Unbiased for every game, exact for additive ones;
+    values need not sum to v(N) − v(∅).
     """
 
     @abc.abstractmethod
-    def sizes(self, num_players: int, count: int) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
+    def sizes(
+        self, num_players: int, count: int
+    ) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
         """Size of each draw, the first n − 2 all different, and which draw of its size it is."""
 
     @abc.abstractmethod
     def others(
-        self, key: Key[Array, ""], sizes: Int[np.ndarray, "draws"], turns: Int[np.ndarray, "draws"], num_others: int
+        self,
+        key: Key[Array, ""],
+        sizes: Int[np.ndarray, "draws"],
+        turns: Int[np.ndarray, "draws"],
+        num_others: int,
     ) -> Bool[Array, "draws others"]:
         """For one player, the coalitions of other players that it joins."""
 
@@ -47,7 +52,9 @@ class BySize(Estimator):
             )
         sizes, turns = self.sizes(num_players, draws)
         before = jax.vmap(
-            lambda player: self._before(jax.random.fold_in(key, player), player, sizes, turns, num_players)
+            lambda player: self._before(
+                jax.random.fold_in(key, player), player, sizes, turns, num_players
+            )
         )
         everyone = jnp.eye(num_players, dtype=bool)
         joining = jnp.moveaxis(before(jnp.arange(num_players)), 0, 1)  # (draws, n, n)
@@ -56,25 +63,31 @@ class BySize(Estimator):
         return Plan(coalitions, len(coalitions), jnp.asarray(sizes, jnp.int32))
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
         first, last = worths[:num_players] - empty, full - worths[num_players : 2 * num_players]
-        means, variances = self._moments(plan, worths)
+        means, variances = self.moments(plan, worths)
         error = jnp.sqrt(variances.sum(0)) / num_players
         return Estimate((first + last + means.sum(0)) / num_players, error)
 
-    def _moments(
+    def moments(
         self, plan: Plan, worths: Float[Array, "m *out"]
     ) -> tuple[Float[Array, "sizes n *out"], Float[Array, "sizes n *out"]]:
-        """Mean gain at each size 1..n−2, and the variance of that mean (NaN where one draw cannot tell)."""
+        """Mean gain at each size 1..n−2, and the variance of that mean (NaN where one draw cannot
+        tell).
+        """
         num_players = plan.coalitions.shape[1]
         gains = worths[2 * num_players :].reshape(-1, num_players, 2, *worths.shape[1:])
         gains = gains[:, :, 1] - gains[:, :, 0]
         live = jnp.arange(len(gains)) < plan.num_live // (2 * num_players) - 1
-        member = ((plan.detail == jnp.arange(1, num_players - 1, dtype=plan.detail.dtype)[:, None]) & live).astype(
-            worths.dtype
-        )
+        member = (
+            (plan.detail == jnp.arange(1, num_players - 1, dtype=plan.detail.dtype)[:, None]) & live
+        ).astype(worths.dtype)
         drawn = member.sum(1)
         unseen = self.unseen(drawn)
         means = jnp.tensordot(member / drawn[:, None], gains, 1)
@@ -86,17 +99,18 @@ class BySize(Estimator):
         """Coalitions without the player, from coalitions of the others."""
         others = self.others(key, sizes, turns, num_players - 1)
         column = jnp.arange(num_players)
-        return others[:, jnp.clip(jnp.where(column > player, column - 1, column), 0, num_players - 2)] & (
-            column != player
-        )
+        return others[
+            :, jnp.clip(jnp.where(column > player, column - 1, column), 0, num_players - 2)
+        ] & (column != player)
 
 
 @dataclasses.dataclass(frozen=True)
 class Stratified(BySize):
-    """Each size estimated by itself, with independent draws. Unbiased for every game. Castro et al. (2017).
+    """Each size estimated by itself, with independent draws. Unbiased for every game. Castro et al.
+    (2017).
 
-    `allocation` says how draws are shared among sizes 1..n−2 after the first two of each: equally, or as
-    `neyman_allocation` found best from a pilot.
+    `allocation` says how draws are shared among sizes 1..n−2 after the first two of each: equally,
+    or as `neyman_allocation` found best from a pilot.
 
     Example:
         >>> import jaxshap
@@ -107,17 +121,23 @@ class Stratified(BySize):
 
     allocation: tuple[float, ...] | None = None
 
-    def sizes(self, num_players: int, count: int) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
+    def sizes(
+        self, num_players: int, count: int
+    ) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
         strata = num_players - 2
         rates = self.allocation or (1.0,) * strata
         if len(rates) != strata or min(rates, default=1) <= 0:
-            raise ValueError(f"allocation={rates}: pass {strata} positive numbers, one for each size 1..{strata}.")
+            raise ValueError(
+                f"allocation={rates}: pass {strata} positive numbers, one for each size 1..{strata}."
+            )
         later, _ = schedule((LARGEST_RANK,) * strata, max(0, count - 2 * strata), rates)
         sizes = np.concatenate([np.tile(np.arange(strata), 2), later])[:count] + 1
         return sizes, np.arange(len(sizes))
 
     def others(self, key, sizes, turns, num_others: int) -> Bool[Array, "draws others"]:
-        return draw_coalitions(draw_chances(key, jnp.asarray(turns), num_others), jnp.asarray(sizes))
+        return draw_coalitions(
+            draw_chances(key, jnp.asarray(turns), num_others), jnp.asarray(sizes)
+        )
 
     def unseen(self, drawn: Float[Array, "sizes"]) -> Float[Array, "sizes"]:
         return jnp.ones_like(drawn)
@@ -125,10 +145,11 @@ class Stratified(BySize):
 
 @dataclasses.dataclass(frozen=True)
 class WithoutReplacement(BySize):
-    """Gains drawn by their Shapley weight, none of a player's twice; exact once there is nothing left to draw.
+    """Gains drawn by their Shapley weight, none of a player's twice; exact once there is nothing
+    left to draw.
 
-    Unbiased for every game, with a variance of at most (1/m) Σ_S p_S (v(S∪i) − v(S))² for m gains a player, which
-    `jaxshap.theory.chebyshev` turns into a bound.
+    Unbiased for every game, with a variance of at most (1/m) Σ_S p_S (v(S∪i) − v(S))² for m gains a
+    player, which `jaxshap.theory.chebyshev` turns into a bound.
 
     Example:
         >>> import jaxshap
@@ -138,37 +159,20 @@ class WithoutReplacement(BySize):
         ([2.0, 3.0, 3.0], [0.0, 0.0, 0.0])
     """
 
-    def sizes(self, num_players: int, count: int) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
+    def sizes(
+        self, num_players: int, count: int
+    ) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
         supply = _supply(num_players - 1)
         sizes, turns = schedule(supply, count, (1.0,) * len(supply))
         return sizes + 1, turns
 
     def others(self, key, sizes, turns, num_others: int) -> Bool[Array, "draws others"]:
-        return draw_distinct(key, num_others, sizes, turns, np.asarray(_supply(num_others))[sizes - 1])
+        return draw_distinct(
+            key, num_others, sizes, turns, np.asarray(_supply(num_others))[sizes - 1]
+        )
 
     def unseen(self, drawn: Float[Array, "sizes"]) -> Float[Array, "sizes"]:
         return 1 - drawn / jnp.asarray(_supply(len(drawn) + 1), drawn.dtype)
-
-
-def neyman_allocation(key: Key[Array, ""], game: Game, budget: int) -> tuple[float, ...]:
-    """Draws in proportion to the spread of the gains at each size, over all players and outputs, from a pilot.
-
-    The pilot's evaluations come on top of the estimate's: `Stratified(neyman_allocation(key, game, budget=500))`.
-
-    Example:
-        >>> import jax, jax.numpy as jnp, jaxshap
-        >>> game = jaxshap.make_game(lambda s: jnp.where(s[:3].all(), 1.0, 0.0), 4)  # joining one other gains nothing
-        >>> one, two = jaxshap.neyman_allocation(jax.random.key(0), game, budget=100)
-        >>> two > 100 * one
-        True
-    """
-    plan = Stratified().plan(key, game.num_players, budget)
-    _, variances = Stratified()._moments(plan, evaluate(game, plan.coalitions))
-    drawn = np.bincount(np.asarray(plan.detail))[1:]
-    if min(drawn) < 2:
-        raise ValueError(f"budget={budget} buys one gain a size, which shows no spread: pass twice as much.")
-    spread = np.sqrt(np.asarray(variances).reshape(len(drawn), -1).mean(1) * drawn)
-    return tuple((spread + 1e-3 * spread.mean() + np.finfo(float).tiny).tolist())  # every size keeps a share
 
 
 def _supply(num_others: int) -> tuple[int, ...]:

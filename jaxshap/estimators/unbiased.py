@@ -1,20 +1,23 @@
-"""Unbiased estimators from coalitions drawn independently: KernelSHAP with the exact Gram matrix, and MSR."""
+"""Unbiased estimators from coalitions drawn independently: KernelSHAP with the exact Gram matrix,
+and MSR.
+"""
 
 import dataclasses
 
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.coalitions import draw_independent, kernel_mass, paired, reuse_mass, reuse_weights
-from jaxshap.estimator import Estimate, Estimator, Plan, mean_of_products
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_products
+from jaxshap.games import draw_independent, kernel_mass, paired, reuse_mass, reuse_weights
 
 
 @dataclasses.dataclass(frozen=True)
 class UnbiasedKernel(Estimator):
-    """KernelSHAP with the Gram matrix of the whole regression in place of the sampled one, on pairs {S, N∖S}.
+    """KernelSHAP with the Gram matrix of the whole regression in place of the sampled one, on pairs
+    {S, N∖S}.
 
-    Unbiased for every game; values sum to v(N) − v(∅). Its price is more variance than `Kernel`: it is not exact even
-    for additive games. Covert & Lee (2021).
+    Unbiased for every game; values sum to v(N) − v(∅). Its price is more variance than `Kernel`: it
+    is not exact even for additive games. Covert & Lee (2021).
 
     Example:
         >>> import jaxshap
@@ -27,9 +30,15 @@ class UnbiasedKernel(Estimator):
         return _paired_plan(key, num_players, budget, kernel_mass(num_players))
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
-        """On Σφ = 0 the Gram matrix is 1 − 1/n times the identity, so its inverse is a number, half for each side."""
+        """On Σφ = 0 the Gram matrix is 1 − 1/n times the identity, so its inverse is a number, half
+        for each side.
+        """
         num_players = plan.coalitions.shape[1]
         side = plan.coalitions[::2].astype(worths.dtype)
         centred = side - side.mean(1, keepdims=True)
@@ -40,12 +49,14 @@ class UnbiasedKernel(Estimator):
 
 @dataclasses.dataclass(frozen=True)
 class MSR(Estimator):
-    """Maximum sample reuse: every worth counts for every player, with the weight of the all-coalitions form.
+    """Maximum sample reuse: every worth counts for every player, with the weight of the
+    all-coalitions form.
 
     Unbiased for every game; values sum to v(N) − v(∅). Alone, its variance grows with v², not with
-    differences, so worths are taken from the midpoint of v(∅) and v(N); `paired`, a coalition is always met by its
-    complement, which cancels every shift. Sizes are drawn in proportion to 1/√(s(n−s)), the least variance for a game
-    of constant square. Wang & Jia (2023), Witter et al. (2025).
+    differences, so worths are taken from the midpoint of v(∅) and v(N); `paired`, a coalition is
+    always met by its complement, which cancels every shift. Sizes are drawn in proportion to
+    1/√(s(n−s)), the least variance for a game of constant square. Wang & Jia (2023), Witter et al.
+    (2025).
 
     Example:
         >>> import jaxshap
@@ -64,19 +75,29 @@ class MSR(Estimator):
         return Plan(draw_independent(key, num_players, budget - 2, mass), budget - 2)
 
     def solve(
-        self, plan: Plan, worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
         shifted = worths - (empty + full) / 2
         if self.paired:
-            coalitions, shifted, live = plan.coalitions[::2], (shifted[::2] - shifted[1::2]) / 2, plan.num_live // 2
+            coalitions, shifted, live = (
+                plan.coalitions[::2],
+                (shifted[::2] - shifted[1::2]) / 2,
+                plan.num_live // 2,
+            )
         else:
             coalitions, live = plan.coalitions, plan.num_live
         rest = mean_of_products(reuse_weights(coalitions, worths.dtype), shifted, live)
         return rest._replace(values=rest.values + (full - empty) / num_players)
 
 
-def _paired_plan(key: Key[Array, ""], num_players: int, budget: int, mass: Float[np.ndarray, "n-1"]) -> Plan:
+def _paired_plan(
+    key: Key[Array, ""], num_players: int, budget: int, mass: Float[np.ndarray, "n-1"]
+) -> Plan:
     _check_budget(budget, 2)
     side = draw_independent(key, num_players, (budget - 2) // 2, mass)
     return Plan(paired(side), 2 * len(side))

@@ -1,4 +1,6 @@
-"""Pictures: matplotlib axes in, axes out; shap's own plots through `to_shap`, ours where shap has none."""
+"""Pictures: matplotlib axes in, axes out; shap's own plots through `to_shap`, ours where shap has
+none.
+"""
 
 from jaxshap.plots.attributions import bar as bar
 from jaxshap.plots.attributions import waterfall as waterfall
@@ -13,7 +15,7 @@ from jaxshap.plots.images import patches as patches
 from jaxshap.plots.interactions import component_bars as component_bars
 from jaxshap.plots.interactions import interaction_heatmap as interaction_heatmap
 from jaxshap.plots.interactions import interaction_network as interaction_network
-from jaxshap.plots.local_surrogate import lime_stability as lime_stability
+from jaxshap.plots.lime import lime_stability as lime_stability
 from jaxshap.plots.shap_plots import beeswarm as beeswarm
 from jaxshap.plots.shap_plots import heatmap as heatmap
 from jaxshap.plots.shap_plots import image as image
@@ -21,5 +23,33 @@ from jaxshap.plots.shap_plots import scatter as scatter
 from jaxshap.plots.shap_plots import shap_bar as shap_bar
 from jaxshap.plots.shap_plots import shap_waterfall as shap_waterfall
 from jaxshap.plots.shap_plots import text as text
+from jaxshap.plots.style import NEGATIVE as NEGATIVE
+from jaxshap.plots.style import POSITIVE as POSITIVE
 from jaxshap.plots.trust import diagnosis as diagnosis
 from jaxshap.plots.trust import residual_shares as residual_shares
+
+__all__ = [
+    "ale",
+    "bar",
+    "beeswarm",
+    "classes",
+    "compare",
+    "component_bars",
+    "convergence",
+    "diagnosis",
+    "disparity",
+    "heatmap",
+    "ice",
+    "image",
+    "interaction_heatmap",
+    "interaction_network",
+    "lime_stability",
+    "patches",
+    "pdp",
+    "residual_shares",
+    "scatter",
+    "shap_bar",
+    "shap_waterfall",
+    "text",
+    "waterfall",
+]

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from jaxshap.explanation import Explanation
-from jaxshap.plots.selection import drawn_values, footnote, labels, one_output, one_row, what_is_drawn
+from jaxshap.explaining import Explanation
+from jaxshap.plots.selection import (
+    drawn_values,
+    footnote,
+    labels,
+    one_output,
+    one_row,
+    what_is_drawn,
+)
 from jaxshap.plots.style import (
     LINES,
     NEGATIVE,
@@ -32,7 +39,8 @@ LETTER = 0.017  # of the width of axes, for one of a number on the right
 def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
     """The largest values with ± 1.96 standard errors: of a single row, or mean |value| over rows.
 
-    One output only: pick it first, `ex[:, :, "yes"]`. Errors are those of the estimation for these very rows.
+    One output only: pick it first, `ex[:, :, "yes"]`. Errors are those of the estimation for these
+    very rows.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -45,7 +53,9 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     order = largest(np.abs(values), most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
     heights = np.arange(len(order))
-    colours = _colours(values[order]) if len(explanation) == 1 else LINES[0]  # a mean of |values| has no sign
+    colours = (
+        _colours(values[order]) if len(explanation) == 1 else LINES[0]
+    )  # a mean of |values| has no sign
     ax.barh(heights, values[order], color=colours, height=0.7)
     draw_errors(ax, values[order], heights, errors[order])
     ax.axvline(0, color="black", lw=0.8)
@@ -58,10 +68,12 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
 
 
 def waterfall(explanation: Explanation, *, most: int = 10, ax: "Axes | None" = None) -> "Axes":
-    """From the base value to the prediction of a single row: one bar a feature, the largest first, ± 1.96 errors.
+    """From the base value to the prediction of a single row: one bar a feature, the largest first,
+    ± 1.96 errors.
 
-    The error of what the smaller features sum to is a bound: their errors added up, or those of the features shown,
-    whichever is less, since all values together have none. Pick one output first; keep all features.
+    The error of what the smaller features sum to is a bound: their errors added up, or those of the
+    features shown, whichever is less, since all values together have none. Pick one output first;
+    keep all features.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -79,11 +91,16 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: "Axes | None" = N
     if hidden := len(values) - len(order):
         smaller = np.setdiff1d(np.arange(len(values)), order)
         names = [*names, f"{hidden:,} smaller features"]
-        steps, spread = np.r_[steps, values[smaller].sum()], np.r_[spread, np.fmin(spread.sum(), errors[smaller].sum())]
+        steps, spread = (
+            np.r_[steps, values[smaller].sum()],
+            np.r_[spread, np.fmin(spread.sum(), errors[smaller].sum())],
+        )
     base = float(explanation.base_values[0])
     ends = base + np.cumsum(steps)
     ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
-    texts = [number_text(step, error, signed=True) for step, error in zip(steps, spread, strict=True)]
+    texts = [
+        number_text(step, error, signed=True) for step, error in zip(steps, spread, strict=True)
+    ]
     if hidden and spread[-1] > 0:
         texts[-1] += " at most"
     _draw_steps(ax, base, steps, ends, spread, texts)
@@ -100,12 +117,21 @@ def _draw_steps(
     errors: Float[np.ndarray, "k"],
     texts: Sequence[str],
 ) -> None:
-    """Bars in rows 1 to k between a dot for the base value and one for the prediction, with their numbers."""
+    """Bars in rows 1 to k between a dot for the base value and one for the prediction, with their
+    numbers.
+    """
     starts, rows = ends - steps, np.arange(1, len(steps) + 1)
     ax.barh(rows, steps, left=starts, color=_colours(steps), height=0.7)
     draw_errors(ax, ends, rows, errors)
     marks = np.r_[base, ends, ends[-1]]
-    ax.vlines(marks[:-1], np.arange(len(marks) - 1), np.arange(1, len(marks)), color="0.5", lw=0.8, zorder=0)
+    ax.vlines(
+        marks[:-1],
+        np.arange(len(marks) - 1),
+        np.arange(1, len(marks)),
+        color="0.5",
+        lw=0.8,
+        zorder=0,
+    )
     ax.plot([base, ends[-1]], [0, len(steps) + 1], "D", color="black", ms=5)
     known = np.nan_to_num(errors)
     right = np.maximum(starts, ends + known)

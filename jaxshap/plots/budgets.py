@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxshap.explanation import Explanation
+from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import footnote, one_output
 from jaxshap.plots.style import (
     LINES,
@@ -33,10 +33,11 @@ def convergence(
     *,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Values of one row ± 1.96 standard errors over the evaluations spent: do they settle where their errors said?
+    """Values of one row ± 1.96 standard errors over the evaluations spent: do they settle where
+    their errors said?
 
-    Takes explanations of the same rows with growing budgets; without `features`, the five largest of the last. They
-    stand slightly side by side, so that error bars do not hide each other.
+    Takes explanations of the same rows with growing budgets; without `features`, the five largest
+    of the last. They stand slightly side by side, so that error bars do not hide each other.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -47,21 +48,31 @@ def convergence(
         ['x0', 'x3']
     """
     if not explanations:
-        raise ValueError("there are no explanations to draw: pass a list of them with growing budgets.")
+        raise ValueError(
+            "there are no explanations to draw: pass a list of them with growing budgets."
+        )
     found = sorted(explanations, key=lambda explanation: explanation.num_evaluations)
     for explanation in found:
         one_output(explanation, "convergence")
         if explanation.feature_names != found[-1].feature_names:
-            raise ValueError("these explanations have different features: pass explanations of the same rows.")
+            raise ValueError(
+                "these explanations have different features: pass explanations of the same rows."
+            )
     last = found[-1]
-    chosen = largest(np.abs(last[row].values[0]), 5).tolist() if features is None else list(features)
+    chosen = (
+        largest(np.abs(last[row].values[0]), 5).tolist() if features is None else list(features)
+    )
     picked = [explanation[row, chosen] for explanation in found]
-    values, errors = (np.stack([getattr(one, part)[0] for one in picked]) for part in ("values", "std_error"))
+    values, errors = (
+        np.stack([getattr(one, part)[0] for one in picked]) for part in ("values", "std_error")
+    )
     spent = np.array([explanation.num_evaluations for explanation in found], float)
     ax = ax or new_axes(7.5, 4)
     gap = np.diff(np.log(spent)).min(initial=np.log(2)) or np.log(2)
     for number, name in enumerate(picked[-1].feature_names):
-        place = spent * np.exp(WIDTH * gap * (number - (len(chosen) - 1) / 2) / max(len(chosen) - 1, 1))
+        place = spent * np.exp(
+            WIDTH * gap * (number - (len(chosen) - 1) / 2) / max(len(chosen) - 1, 1)
+        )
         _draw_path(ax, place, values[:, number], SURE * errors[:, number], number, name)
     ax.axhline(0, color="black", lw=0.8)
     ax.set(xscale="log", xlabel=wrapped(f"evaluations of the game ({footnote(last)})"))
@@ -76,6 +87,14 @@ def _draw_path(ax: "Axes", place, values, errors, number: int, name: str) -> Non
     """A line with error bars; an error of NaN has no bar."""
     colour, marker = LINES[number % len(LINES)], MARKERS[number % len(MARKERS)]
     ax.errorbar(
-        place, values, yerr=errors, color=colour, marker=marker, ms=4, lw=1, elinewidth=1.2, capsize=3,
+        place,
+        values,
+        yerr=errors,
+        color=colour,
+        marker=marker,
+        ms=4,
+        lw=1,
+        elinewidth=1.2,
+        capsize=3,
         label=shortened(name),
-    )  # fmt: skip
+    )

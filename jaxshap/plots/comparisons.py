@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from jaxshap.explanation import Explanation
-from jaxshap.plots.selection import drawn_values, footnote, labels, one_output, something, what_is_drawn
+from jaxshap.explaining import Explanation
+from jaxshap.plots.selection import (
+    drawn_values,
+    footnote,
+    labels,
+    one_output,
+    something,
+    what_is_drawn,
+)
 from jaxshap.plots.style import (
     HATCHES,
     LINES,
@@ -27,8 +34,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def compare(explanations: Mapping[str, Explanation], *, most: int = 8, ax: "Axes | None" = None) -> "Axes":
-    """Several explanations of the same rows side by side, such as marginal and manifold, ± 1.96 standard errors.
+def compare(
+    explanations: Mapping[str, Explanation], *, most: int = 8, ax: "Axes | None" = None
+) -> "Axes":
+    """Several explanations of the same rows side by side, such as marginal and manifold, ± 1.96
+    standard errors.
 
     The values of a single row, or mean |value| over rows; features are matched by name.
 
@@ -44,7 +54,9 @@ def compare(explanations: Mapping[str, Explanation], *, most: int = 8, ax: "Axes
     first = next(iter(explanations.values()))
     for name, explanation in explanations.items():
         one_output(explanation, f"compare ({name})")
-        if len(explanation) != len(first) or set(explanation.feature_names) != set(first.feature_names):
+        if len(explanation) != len(first) or set(explanation.feature_names) != set(
+            first.feature_names
+        ):
             raise ValueError(
                 f"{name!r} has {len(explanation)} rows of {explanation.feature_names}, and the first has {len(first)} "
                 f"of {first.feature_names}: compare explanations of the same rows and features."
@@ -55,9 +67,11 @@ def compare(explanations: Mapping[str, Explanation], *, most: int = 8, ax: "Axes
 
 
 def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None) -> "Axes":
-    """All outputs at once: the values of a single row side by side, or mean |value| over rows, one on the other.
+    """All outputs at once: the values of a single row side by side, or mean |value| over rows, one
+    on the other.
 
-    Side by side have ± 1.96 standard errors. A stack has those of its whole, at most: the errors of its parts added up.
+    Side by side have ± 1.96 standard errors. A stack has those of its whole, at most: the errors of
+    its parts added up.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -66,9 +80,13 @@ def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None
         ['output 0', 'output 1']
     """
     if explanation.values.ndim != 3:
-        raise ValueError(f"classes draws several outputs, and the values have shape {explanation.values.shape}: bar?")
+        raise ValueError(
+            f"classes draws several outputs, and the values have shape {explanation.values.shape}: bar?"
+        )
     something(explanation, "classes")
-    names = explanation.output_names or tuple(f"output {number}" for number in range(explanation.values.shape[2]))
+    names = explanation.output_names or tuple(
+        f"output {number}" for number in range(explanation.values.shape[2])
+    )
     values, errors = drawn_values(explanation)
     if len(explanation) == 1:
         return _draw_groups(explanation, values, errors, names, most, ax)
@@ -76,7 +94,13 @@ def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None
     ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, starts = np.arange(len(order)), np.cumsum(values, axis=1) - values
     for number, name in enumerate(names):
-        ax.barh(rows, values[order, number], left=starts[order, number], label=shortened(name), **_look(number))
+        ax.barh(
+            rows,
+            values[order, number],
+            left=starts[order, number],
+            label=shortened(name),
+            **_look(number),
+        )
     draw_errors(ax, values[order].sum(1), rows, errors[order].sum(1))
     ax.set_xlim(left=0)
     _name_groups(ax, explanation, order)
@@ -99,7 +123,9 @@ def _draw_groups(
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height
-        ax.barh(heights, values[order, number], height=height, label=shortened(name), **_look(number))
+        ax.barh(
+            heights, values[order, number], height=height, label=shortened(name), **_look(number)
+        )
         draw_errors(ax, values[order, number], heights, errors[order, number])
     ax.axvline(0, color="black", lw=0.8)
     if len(explanation) > 1:

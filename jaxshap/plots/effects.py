@@ -1,11 +1,23 @@
-"""Pictures of effects: curves of rows under their mean, partial dependence, accumulated local effects."""
+"""Pictures of effects: curves of rows under their mean, partial dependence, accumulated local
+effects.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxshap.effects.records import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
-from jaxshap.plots.style import DIVERGING, LINES, SEQUENTIAL, SURE, WIDEST, error_words, new_axes, shortened, tidy
+from jaxshap.effects import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
+from jaxshap.plots.style import (
+    DIVERGING,
+    LINES,
+    SEQUENTIAL,
+    SURE,
+    WIDEST,
+    error_words,
+    new_axes,
+    shortened,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,14 +28,19 @@ MOST_MARKS = 300  # of rows: more would hide what they are drawn on
 
 
 def ice(
-    curves: IndividualCurves, *, output: int | str | None = None, most: int = 100, ax: "Axes | None" = None
+    curves: IndividualCurves,
+    *,
+    output: int | str | None = None,
+    most: int = 100,
+    ax: "Axes | None" = None,
 ) -> "Axes":
-    """Curves of at most so many rows, thin, and over them the mean of all with ± 1.96 standard errors.
+    """Curves of at most so many rows, thin, and over them the mean of all with ± 1.96 standard
+    errors.
 
     Example:
         >>> import jaxshap, matplotlib
         >>> matplotlib.use("Agg")  # no window
-        >>> curves = jaxshap.ice(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> curves = jaxshap.effects.ice(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
         >>> jaxshap.plots.ice(curves).get_ylabel()
         'prediction (ICE)'
     """
@@ -39,19 +56,26 @@ def ice(
     ax.plot([], [], color="0.6", lw=0.8, label=f"{len(shown)} of {len(values)} rows")
     _line(ax, curves.average(), output, "mean of all rows")
     ax.set_ylabel(
-        _label(curves, output, "prediction" + (" less that at the start" if "centred" in curves.kind else ""))
+        _label(
+            curves,
+            output,
+            "prediction" + (" less that at the start" if "centred" in curves.kind else ""),
+        )
     )
     ax.legend(frameon=False, loc="best")
     return tidy(ax)
 
 
-def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
-    """The mean prediction with ± 1.96 standard errors and a mark a row; of two features a map with level lines.
+def pdp(
+    effect: PartialDependence, *, output: int | str | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """The mean prediction with ± 1.96 standard errors and a mark a row; of two features a map with
+    level lines.
 
     Example:
         >>> import jaxshap, matplotlib
         >>> matplotlib.use("Agg")  # no window
-        >>> effect = jaxshap.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> effect = jaxshap.effects.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
         >>> jaxshap.plots.pdp(effect).get_ylabel()
         'mean prediction (PDP)'
     """
@@ -73,17 +97,19 @@ def pdp(effect: PartialDependence, *, output: int | str | None = None, ax: "Axes
     return ax
 
 
-def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes | None" = None) -> "Axes":
+def ale(
+    effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes | None" = None
+) -> "Axes":
     """The accumulated effect, 0 on average, with ± 1.96 standard errors and a mark a row.
 
-    Of two features a map with level lines, dashed below 0: what is left beside the effects of each. Cells without rows
-    are hatched, and colours span those of the others.
+    Of two features a map with level lines, dashed below 0: what is left beside the effects of each.
+    Cells without rows are hatched, and colours span those of the others.
 
     Example:
         >>> import jaxshap, matplotlib
         >>> matplotlib.use("Agg")  # no window
         >>> rows = [[0.0, 5.0], [1.0, 7.0], [2.0, 9.0], [3.0, 8.0]]
-        >>> jaxshap.plots.ale(jaxshap.ale(lambda x: 2 * x[:, 0] + x[:, 1], rows, 0, bins=3)).get_ylabel()
+        >>> jaxshap.plots.ale(jaxshap.effects.ale(lambda x: 2 * x[:, 0] + x[:, 1], rows, 0, bins=3)).get_ylabel()
         'accumulated effect (ALE)'
     """
     if len(effect.grids) == 1:
@@ -108,15 +134,24 @@ def ale(effect: AccumulatedEffect, *, output: int | str | None = None, ax: "Axes
     return ax
 
 
-def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int | str | None, label: str) -> None:
+def _line(
+    ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int | str | None, label: str
+) -> None:
     """One feature: a line with a band, or points with bars for categories, over marks of the rows."""
     values, errors = (
-        _one_output(effect, np.asarray(part), output, axis=1) for part in (effect.values, effect.std_error)
+        _one_output(effect, np.asarray(part), output, axis=1)
+        for part in (effect.values, effect.std_error)
     )
     places, errors, colour = _places(effect), SURE * errors, LINES[0]
     named = f"{label}, {error_words(errors)}"
     if effect.categorical[0]:
-        how: dict[str, Any] = {"fmt": "o", "color": colour, "capsize": 4, "zorder": 3, "label": named}
+        how: dict[str, Any] = {
+            "fmt": "o",
+            "color": colour,
+            "capsize": 4,
+            "zorder": 3,
+            "label": named,
+        }
         ax.errorbar(places, values, yerr=errors, **how)
         counts = (np.asarray(effect.data) == effect.grids[0]).sum(0)
         below = "{:g}\n{} rows" if len(places) <= MOST_WORDS else "{:g}\n{}"
@@ -125,13 +160,21 @@ def _line(ax: "Axes", effect: PartialDependence | AccumulatedEffect, output: int
         name = shortened(effect.feature_names[0], WIDEST)
         ax.set_xlabel(name + ("" if len(places) <= MOST_WORDS else ", and the number of rows"))
     else:
-        ax.fill_between(places, values - errors, values + errors, color=colour, alpha=0.25, lw=0, zorder=2)
+        ax.fill_between(
+            places, values - errors, values + errors, color=colour, alpha=0.25, lw=0, zorder=2
+        )
         ax.plot(places, values, color=colour, lw=2, zorder=3, label=named)
         margin = 0.03 * np.ptp(places) or 1
         ax.set_xlim(places.min() - margin, places.max() + margin)
         rows = np.sort(np.asarray(effect.data)[:, 0])
         marks = rows[np.linspace(0, len(rows) - 1, min(MOST_MARKS, len(rows))).astype(int)]
-        how = {"transform": ax.get_xaxis_transform(), "color": "black", "ms": 7, "mew": 0.5, "alpha": 0.5}
+        how = {
+            "transform": ax.get_xaxis_transform(),
+            "color": "black",
+            "ms": 7,
+            "mew": 0.5,
+            "alpha": 0.5,
+        }
         ax.plot(marks, np.full(len(marks), 0.015), "|", **how)
         ax.set_xlabel(shortened(effect.feature_names[0], WIDEST))
 
@@ -148,7 +191,9 @@ def _level_lines(ax: "Axes", across: np.ndarray, up: np.ndarray, values: np.ndar
 
 
 def _finer(grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of narrower bins, and what makes values at the ends of the old ones into values in the middle of these."""
+    """Ends of narrower bins, and what makes values at the ends of the old ones into values in the
+    middle of these.
+    """
     ends = np.linspace(0, len(grid) - 1, FINER * (len(grid) - 1) + 1)
     middles, places = (ends[1:] + ends[:-1]) / 2, np.arange(len(grid))
     return np.interp(ends, places, grid), np.maximum(1 - np.abs(middles[:, None] - places), 0)
@@ -165,7 +210,11 @@ def _hatch(ax: "Axes", effect: AccumulatedEffect) -> None:
     across, up = (np.asarray(grid, float).tolist() for grid in effect.grids)
     for i, j in np.argwhere(effect.filled):
         width, height = across[i + 1] - across[i], up[j + 1] - up[j]
-        ax.add_patch(Rectangle((across[i], up[j]), width, height, fill=False, hatch="///", edgecolor="0.5", lw=0))
+        ax.add_patch(
+            Rectangle(
+                (across[i], up[j]), width, height, fill=False, hatch="///", edgecolor="0.5", lw=0
+            )
+        )
     patch = Rectangle((0, 0), 1, 1, facecolor="white", edgecolor="0.5", hatch="///", lw=0.5)
     where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
     ax.legend([patch], ["no rows: as in the nearest cell that has some"], **where)
@@ -205,14 +254,18 @@ def _places(effect: Effect, side: int = 0) -> np.ndarray:
     return np.arange(len(grid)) if effect.categorical[side] else grid
 
 
-def _one_output(effect: Effect, values: np.ndarray, output: int | str | None, axis: int) -> np.ndarray:
+def _one_output(
+    effect: Effect, values: np.ndarray, output: int | str | None, axis: int
+) -> np.ndarray:
     if values.ndim == axis:
         if output is not None:
             raise ValueError(f"output={output!r}, and the model has a single one: leave it away.")
         return values
     names = effect.output_names or ()
     if output is None or (isinstance(output, str) and output not in names):
-        raise ValueError(f"there are {values.shape[axis]} outputs {list(names)}: pass the one to draw as output=.")
+        raise ValueError(
+            f"there are {values.shape[axis]} outputs {list(names)}: pass the one to draw as output=."
+        )
     return values[..., names.index(output) if isinstance(output, str) else output]
 
 

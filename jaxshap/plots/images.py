@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jaxshap.explanation import Explanation
+from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import checked_owner, grey_images, on_pixels, one_output, one_row
 from jaxshap.plots.style import DIVERGING, SURE, largest, new_axes
 
@@ -18,11 +18,13 @@ DARKEST = 0.65  # of an image's black, times the colour of its patch
 FINE = 240  # pixels that make hatching end at the edge of a patch
 
 
-def patches(explanation: Explanation, owner: Int[np.ndarray, "height width"], *, ax: "Axes | None" = None) -> "Axes":
+def patches(
+    explanation: Explanation, owner: Int[np.ndarray, "height width"], *, ax: "Axes | None" = None
+) -> "Axes":
     """The values of one row over its image in grey: orange and + for, purple and − against.
 
-    Hatched where |value| is within 1.96 standard errors of 0, so that its sign is not certain. `owner` is that of the
-    players: `jaxshap.patches(...).owner`, or `segments`.
+    Hatched where |value| is within 1.96 standard errors of 0, so that its sign is not certain.
+    `owner` is that of the players: `jaxshap.patches(...).owner`, or `segments`.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -46,9 +48,15 @@ def patches(explanation: Explanation, owner: Int[np.ndarray, "height width"], *,
     _hatch(ax, unsure, owner)
     _draw_signs(ax, values, unsure, owner)
     ax.set(xticks=[], yticks=[])
-    words = "hatched: within 1.96 standard errors of 0" if unsure.any() else "all signs certain (1.96 standard errors)"
+    words = (
+        "hatched: within 1.96 standard errors of 0"
+        if unsure.any()
+        else "all signs certain (1.96 standard errors)"
+    )
     if np.isnan(errors).any():
-        words = "standard errors are not known" + (" for all patches" if not np.isnan(errors).all() else "")
+        words = "standard errors are not known" + (
+            " for all patches" if not np.isnan(errors).all() else ""
+        )
     bar = ax.figure.colorbar(image, ax=ax, label=f"Shapley value\n{words}")
     bar.ax.set_ylim(-extent, extent)
     return ax
@@ -64,14 +72,19 @@ def _darkened(
     return (colours[..., :3] * owned + 1 - owned) * light[..., None]
 
 
-def _hatch(ax: "Axes", chosen: Bool[np.ndarray, "players"], owner: Int[np.ndarray, "height width"]) -> None:
+def _hatch(
+    ax: "Axes", chosen: Bool[np.ndarray, "players"], owner: Int[np.ndarray, "height width"]
+) -> None:
     """Lines over all pixels of the chosen players."""
     if not chosen.any():
         return
     mask = np.append(chosen, False)[owner]  # −1 is nobody
     times = max(1, FINE // min(owner.shape))
     fine = np.pad(np.kron(mask, np.ones((times, times))), 1)
-    across, down = ((np.arange(length + 2) - 0.5) / times - 0.5 for length in (fine.shape[1] - 2, fine.shape[0] - 2))
+    across, down = (
+        (np.arange(length + 2) - 0.5) / times - 0.5
+        for length in (fine.shape[1] - 2, fine.shape[0] - 2)
+    )
     hatched = ax.contourf(across, down, fine, levels=[0.5, 1.5], colors="none", hatches=["//"])
     hatched.set(edgecolor="0.35", linewidth=0)
 
@@ -82,7 +95,9 @@ def _draw_signs(
     unsure: Bool[np.ndarray, "players"],
     owner: Int[np.ndarray, "height width"],
 ) -> None:
-    """+ or − in the middle of the largest patches whose sign is certain, for where there are no colours."""
+    """+ or − in the middle of the largest patches whose sign is certain, for where there are no
+    colours.
+    """
     sizes, extent = np.where(unsure, 0, np.abs(values)), np.abs(values).max()
     for player in largest(sizes, MOST_SIGNS):
         if sizes[player] <= 0.05 * extent:
@@ -90,8 +105,19 @@ def _draw_signs(
         places = np.argwhere(owner == player)
         middle = places.mean(0)
         down, across = middle
-        if not (places == middle.round()).all(1).any():  # a bent segment: its pixel next to the middle
+        if (
+            not (places == middle.round()).all(1).any()
+        ):  # a bent segment: its pixel next to the middle
             down, across = places[((places - middle) ** 2).sum(1).argmin()]
         sign = "+" if values[player] > 0 else "−"
         shade = "white" if sizes[player] > 0.6 * extent else "black"
-        ax.text(across, down, sign, ha="center", va="center", fontsize=12, fontweight="bold", color=shade)
+        ax.text(
+            across,
+            down,
+            sign,
+            ha="center",
+            va="center",
+            fontsize=12,
+            fontweight="bold",
+            color=shade,
+        )

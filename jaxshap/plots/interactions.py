@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from jaxshap.decomposition import Decomposition
-from jaxshap.indices import Interactions
-from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, largest, new_axes, shortened, tidy, wrapped
+from jaxshap.interactions import Decomposition, Interactions
+from jaxshap.plots.style import (
+    DIVERGING,
+    NEGATIVE,
+    POSITIVE,
+    largest,
+    new_axes,
+    shortened,
+    tidy,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +29,13 @@ LONGEST = 44  # letters beside a bar
 def interaction_heatmap(
     interactions: Interactions, *, names: Sequence[str] | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Pairs as a matrix, single players on its diagonal; where numbers have no room, negative cells have a minus.
+    """Pairs as a matrix, single players on its diagonal; where numbers have no room, negative cells
+    have a minus.
 
     Example
     >>> import jax.numpy as jnp, jaxshap
     >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
-    >>> ax = jaxshap.plots.interaction_heatmap(jaxshap.interactions(game), names=["age", "sex", "pay"])
+    >>> ax = jaxshap.plots.interaction_heatmap(jaxshap.interactions.exact_interactions(game), names=["age", "sex", "pay"])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['age', 'sex', 'pay']
     """
@@ -43,7 +52,15 @@ def interaction_heatmap(
             text = f"{value:.2g}" if abs(value) > extent / 1000 else "0"
         if np.isfinite(value):
             shade = "white" if abs(value) > 0.7 * extent else "black"
-            ax.text(column, row, text.replace("-", "−"), ha="center", va="center", color=shade, fontsize=8)
+            ax.text(
+                column,
+                row,
+                text.replace("-", "−"),
+                ha="center",
+                va="center",
+                color=shade,
+                fontsize=8,
+            )
     ax.set_xticks(range(number), names, rotation=45, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(number), names)
     ax.set_xticks(np.arange(number - 1) + 0.5, minor=True)
@@ -57,16 +74,21 @@ def interaction_heatmap(
 
 
 def interaction_network(
-    interactions: Interactions, *, names: Sequence[str] | None = None, most: int = 30, ax: "Axes | None" = None
+    interactions: Interactions,
+    *,
+    names: Sequence[str] | None = None,
+    most: int = 30,
+    ax: "Axes | None" = None,
 ) -> "Axes":
-    """Players on a circle, as large as their own values; the `most` strongest pairs as lines, dashed where negative.
+    """Players on a circle, as large as their own values; the `most` strongest pairs as lines,
+    dashed where negative.
 
     Filled discs are positive, open ones negative, grey ones not known.
 
     Example
     >>> import jax.numpy as jnp, jaxshap
     >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
-    >>> jaxshap.plots.interaction_network(jaxshap.interactions(game)).get_title()
+    >>> jaxshap.plots.interaction_network(jaxshap.interactions.exact_interactions(game)).get_title()
     'SII: the 3 strongest of 3 pairs'
     """
     matrix = np.asarray(_single(interactions).matrix(), np.float64)
@@ -83,27 +105,43 @@ def interaction_network(
     for pair in drawn[::-1]:
         ends = places[[first[pair], second[pair]]]
         strength = float(pairs[pair])
-        ax.plot(*ends.T, **_stroke(strength), lw=0.4 + 6 * abs(strength) / widest, alpha=0.8, zorder=1)
+        ax.plot(
+            *ends.T, **_stroke(strength), lw=0.4 + 6 * abs(strength) / widest, alpha=0.8, zorder=1
+        )
     _draw_players(ax, places, np.diag(matrix), names)
     for sign, label in ((1, "positive"), (-1, "negative")):
         face = POSITIVE if sign > 0 else "white"
         ax.plot([], [], **_stroke(sign), marker="o", markerfacecolor=face, label=label, lw=2)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False, fontsize=9, handlelength=4)
-    ax.set_title(f"{interactions.index}: the {len(drawn)} strongest of {len(pairs)} pairs", fontsize=10)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+        handlelength=4,
+    )
+    ax.set_title(
+        f"{interactions.index}: the {len(drawn)} strongest of {len(pairs)} pairs", fontsize=10
+    )
     return ax
 
 
 def component_bars(
-    decomposition: Decomposition, *, names: Sequence[str] | None = None, most: int = 15, ax: "Axes | None" = None
+    decomposition: Decomposition,
+    *,
+    names: Sequence[str] | None = None,
+    most: int = 15,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """The largest components of one prediction, order by order, and what all others add up to.
 
-    Those below a thousandth of the largest are among the others; what they all are is in `decomposition.sets`.
+    Those below a thousandth of the largest are among the others; what they all are is in
+    `decomposition.sets`.
 
     Example
     >>> import jax.numpy as jnp, jaxshap
     >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
-    >>> ax = jaxshap.plots.component_bars(jaxshap.decompose(game), most=1)
+    >>> ax = jaxshap.plots.component_bars(jaxshap.interactions.decompose(game), most=1)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['x0 × x1 × x2', '6 other components']
     """
@@ -133,18 +171,27 @@ def component_bars(
     ax.invert_yaxis()
     ax.axvline(0, color="black", lw=0.8)
     ax.set_xlabel(
-        wrapped("component", f"with the constant {values[0]:.4g} they sum to the prediction {prediction:.4g}")
+        wrapped(
+            "component",
+            f"with the constant {values[0]:.4g} they sum to the prediction {prediction:.4g}",
+        )
     )
     return tidy(ax)
 
 
 def _label(names: Sequence[str], inside: np.ndarray) -> str:
     """All names where there is room, or those that are left out; else the first and the last."""
-    members, others = ([names[player] for player in np.flatnonzero(part).tolist()] for part in (inside, ~inside))
+    members, others = (
+        [names[player] for player in np.flatnonzero(part).tolist()] for part in (inside, ~inside)
+    )
     whole, rest = " × ".join(members), "all but " + ", ".join(others) if others else "all players"
     if len(whole) <= LONGEST or len(members) < 3:
         return shortened(whole, LONGEST)
-    return rest if len(rest) <= LONGEST else f"{shortened(members[0], 18)} × … × {shortened(members[-1], 18)}"
+    return (
+        rest
+        if len(rest) <= LONGEST
+        else f"{shortened(members[0], 18)} × … × {shortened(members[-1], 18)}"
+    )
 
 
 def _others(hidden: int) -> str:
@@ -157,7 +204,14 @@ def _mark_orders(ax: "Axes", sizes: Sequence[int] | np.ndarray) -> None:
     """A line between orders and the name of each on the right."""
     for size in np.unique(sizes):
         rows = np.flatnonzero(np.asarray(sizes) == size)
-        ax.text(1.01, rows.mean(), f"order {size}", transform=ax.get_yaxis_transform(), va="center", fontsize=9)
+        ax.text(
+            1.01,
+            rows.mean(),
+            f"order {size}",
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize=9,
+        )
         ax.axhline(rows[-1] + 0.5, color="0.8", lw=0.8, ls=":", zorder=0)
 
 

@@ -1,10 +1,12 @@
-"""What a picture takes from an Explanation: one output, one row or the mean over rows, labels, and maps of pixels."""
+"""What a picture takes from an Explanation: one output, one row or the mean over rows, labels, and
+maps of pixels.
+"""
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from jaxshap.explanation import Explanation
-from jaxshap.players import STAYS
+from jaxshap.explaining import Explanation
+from jaxshap.inputs import STAYS
 from jaxshap.plots.style import SURE, WIDEST, smaller_not_shown, told_apart
 
 
@@ -22,30 +24,42 @@ def one_output(explanation: Explanation, picture: str) -> None:
 
 def one_row(explanation: Explanation, picture: str) -> None:
     if len(explanation) != 1:
-        raise ValueError(f"{picture} draws one row and there are {len(explanation)}: pick one, such as ex[0].")
+        raise ValueError(
+            f"{picture} draws one row and there are {len(explanation)}: pick one, such as ex[0]."
+        )
 
 
 def something(explanation: Explanation, picture: str) -> None:
     if not explanation.values.size:
-        raise ValueError(f"{picture} has nothing to draw: the values have shape {explanation.values.shape}.")
+        raise ValueError(
+            f"{picture} has nothing to draw: the values have shape {explanation.values.shape}."
+        )
 
 
 def drawn_values(
     explanation: Explanation,
 ) -> tuple[Float[np.ndarray, "features *outputs"], Float[np.ndarray, "features *outputs"]]:
-    """The values of a single row, or mean |value| over rows, with 1.96 standard errors of the estimation.
+    """The values of a single row, or mean |value| over rows, with 1.96 standard errors of the
+    estimation.
 
-    Where rows share their draws, their errors do not average out: the mean of the errors is a bound.
+    Where rows share their draws, their errors do not average out: the mean of the errors is a
+    bound.
     """
     values, errors = explanation.values, SURE * explanation.std_error
     if len(values) == 1:
         return values[0], errors[0]
-    shared = errors.mean(0) if explanation.shared_draws else np.sqrt((errors**2).sum(0)) / len(errors)
+    shared = (
+        errors.mean(0) if explanation.shared_draws else np.sqrt((errors**2).sum(0)) / len(errors)
+    )
     return np.abs(values).mean(0), shared
 
 
 def what_is_drawn(explanation: Explanation) -> str:
-    return "Shapley value" if len(explanation) == 1 else f"mean |Shapley value| over {len(explanation):,} rows"
+    return (
+        "Shapley value"
+        if len(explanation) == 1
+        else f"mean |Shapley value| over {len(explanation):,} rows"
+    )
 
 
 def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str]:
@@ -54,7 +68,10 @@ def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str
     data = explanation.data_of_features
     if len(explanation) > 1 or data is None:
         return names
-    return [f"{name} = {_in_full(what)}" for name, what in zip(names, data[0, features].tolist(), strict=True)]
+    return [
+        f"{name} = {_in_full(what)}"
+        for name, what in zip(names, data[0, features].tolist(), strict=True)
+    ]
 
 
 def _in_full(number: float) -> str:
@@ -69,7 +86,9 @@ def footnote(explanation: Explanation, shown: int | None = None) -> str:
     return "; ".join(parts) if sum(map(len, parts)) < WIDEST else "\n".join(parts)
 
 
-def checked_owner(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> Int[np.ndarray, "height width"]:
+def checked_owner(
+    explanation: Explanation, owner: Int[np.ndarray, "height width"]
+) -> Int[np.ndarray, "height width"]:
     """A map of pixels to the players of this explanation."""
     found, number = np.asarray(owner), len(explanation.feature_names)
     if found.ndim != 2 or not np.issubdtype(found.dtype, np.integer):
@@ -99,6 +118,12 @@ def grey_images(
     """The pictures that were explained, the mean over colours."""
     data = explanation.data
     if isinstance(data, dict) or data[0].size % owner.size:
-        shape = {name: part.shape for name, part in data.items()} if isinstance(data, dict) else data.shape
-        raise ValueError(f"the data of shape {shape} are not images of {owner.shape[0]} × {owner.shape[1]} pixels.")
+        shape = (
+            {name: part.shape for name, part in data.items()}
+            if isinstance(data, dict)
+            else data.shape
+        )
+        raise ValueError(
+            f"the data of shape {shape} are not images of {owner.shape[0]} × {owner.shape[1]} pixels."
+        )
     return np.asarray(data, float).reshape(len(data), *owner.shape, -1).mean(-1)

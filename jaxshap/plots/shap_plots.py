@@ -1,7 +1,8 @@
-"""shap's own plots of an Explanation, without their side effects: the caller's random numbers stay as they are.
+"""shap's own plots of an Explanation, without their side effects: the caller's random numbers stay
+as they are.
 
-shap shuffles and jitters points with numpy's global generator and switches interactive mode off. Here points fall the
-same way each time, and afterwards all is as before.
+shap shuffles and jitters points with numpy's global generator and switches interactive mode off.
+Here points fall the same way each time, and afterwards all is as before.
 """
 
 import contextlib
@@ -14,8 +15,15 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import mtrand
 
-from jaxshap.explanation import Explanation
-from jaxshap.plots.selection import checked_owner, grey_images, on_pixels, one_output, one_row, something
+from jaxshap.explaining import Explanation
+from jaxshap.plots.selection import (
+    checked_owner,
+    grey_images,
+    on_pixels,
+    one_output,
+    one_row,
+    something,
+)
 from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot, told_apart
 
 if TYPE_CHECKING:
@@ -25,7 +33,8 @@ BOTH_WAYS = "viridis"  # tells negative from positive in greyscale too
 
 
 def beeswarm(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """shap's beeswarm of the largest features: every row a point, light where the feature's value is high.
+    """shap's beeswarm of the largest features: every row a point, light where the feature's value
+    is high.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -40,14 +49,25 @@ def beeswarm(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = No
     colour = None if found.data is None else pyplot().get_cmap(SEQUENTIAL)
     with _undisturbed():
         return shap.plots.beeswarm(
-            found, max_display=most, show=False, group_remaining_features=False, ax=ax, plot_size=None, color=colour
+            found,
+            max_display=most,
+            show=False,
+            group_remaining_features=False,
+            ax=ax,
+            plot_size=None,
+            color=colour,
         )
 
 
 def scatter(
-    explanation: Explanation, feature: str | int, *, by: str | int | None = None, ax: "Axes | None" = None
+    explanation: Explanation,
+    feature: str | int,
+    *,
+    by: str | int | None = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
-    """shap's scatter: a feature's values over what the feature was, a point a row; coloured `by` another feature.
+    """shap's scatter: a feature's values over what the feature was, a point a row; coloured `by`
+    another feature.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -58,16 +78,21 @@ def scatter(
     """
     one_output(explanation, "scatter")
     if explanation.data_of_features is None:
-        raise ValueError("scatter needs what each feature was, and here features are not columns of a table.")
+        raise ValueError(
+            "scatter needs what each feature was, and here features are not columns of a table."
+        )
     found, shap = _short(explanation[:, feature])[:, 0], _shap()
     ax = ax or new_axes(6.5, 4.5)
     colour = "black" if by is None else _short(explanation[:, by])[:, 0]
     with _undisturbed():
-        return shap.plots.scatter(found, color=colour, cmap=pyplot().get_cmap(SEQUENTIAL), ax=ax, show=False)
+        return shap.plots.scatter(
+            found, color=colour, cmap=pyplot().get_cmap(SEQUENTIAL), ax=ax, show=False
+        )
 
 
 def heatmap(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """shap's heat map: rows that are explained alike stand together; light values raise the output, dark ones lower it.
+    """shap's heat map: rows that are explained alike stand together; light values raise the output,
+    dark ones lower it.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -77,18 +102,23 @@ def heatmap(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = Non
     """
     one_output(explanation, "heatmap")
     if len(explanation) < 2:
-        raise ValueError("heatmap puts rows in an order and there is one: draw it with bar or waterfall.")
+        raise ValueError(
+            "heatmap puts rows in an order and there is one: draw it with bar or waterfall."
+        )
     found, shap = _short(explanation), _shap()
     ax = ax or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
     with _undisturbed():
-        shap.plots.heatmap(found, max_display=most, cmap=pyplot().get_cmap(BOTH_WAYS), ax=ax, show=False)
+        shap.plots.heatmap(
+            found, max_display=most, cmap=pyplot().get_cmap(BOTH_WAYS), ax=ax, show=False
+        )
     ax.set_aspect("auto")  # as large as its axes are
     ax.figure.axes[-1].yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
     return ax
 
 
 def shap_bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """shap's bars, without errors: of a single row, or mean |value| over rows. `bar` is ours, with errors.
+    """shap's bars, without errors: of a single row, or mean |value| over rows. `bar` is ours, with
+    errors.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -105,7 +135,8 @@ def shap_bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = No
 
 
 def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
-    """shap's waterfall of a single row, without errors, in a figure of its own. `waterfall` is ours, with errors.
+    """shap's waterfall of a single row, without errors, in a figure of its own. `waterfall` is
+    ours, with errors.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -118,7 +149,9 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
     found, shap = _short(explanation)[0], _shap()
     figure = pyplot().figure(figsize=(8, 4))
     longest = max(map(len, found.feature_names)) + len("0.1234 = ")
-    figure.subplots_adjust(left=min(0.6, 0.06 + 0.0115 * max(longest, 20)), right=0.86)  # shap fits numbers into bars
+    figure.subplots_adjust(
+        left=min(0.6, 0.06 + 0.0115 * max(longest, 20)), right=0.86
+    )  # shap fits numbers into bars
     ax = figure.gca()  # shap returns others, which only hold ticks
     with _undisturbed():
         shap.plots.waterfall(found, max_display=most, show=False)
@@ -126,10 +159,11 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
 
 
 def image(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> np.ndarray:
-    """shap's images: each row's, then its values for each output, red or blue by sign (alike in greyscale).
+    """shap's images: each row's, then its values for each output, red or blue by sign (alike in
+    greyscale).
 
-    Axes (rows, 1 + outputs) in a figure of their own. `owner` is `jaxshap.patches(...).owner`. `patches` is ours, and
-    shows what is certain.
+    Axes (rows, 1 + outputs) in a figure of their own. `owner` is `jaxshap.patches(...).owner`.
+    `patches` is ours, and shows what is certain.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -144,13 +178,16 @@ def image(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> n
     outputs = [pixels[..., number, None] for number in range(pixels.shape[-1])]
     names = None if explanation.output_names is None else list(explanation.output_names)
     with _undisturbed():
-        shap.plots.image(outputs, grey_images(explanation, owner)[..., None], labels=names, show=False)
+        shap.plots.image(
+            outputs, grey_images(explanation, owner)[..., None], labels=names, show=False
+        )
     axes = pyplot().gcf().axes[:-1]  # the last is the colour bar's
     return np.array(axes, object).reshape(len(explanation), -1)
 
 
 def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None) -> str:
-    """shap's text: words in the colours of their values, as HTML. Show it with `IPython.display.HTML`.
+    """shap's text: words in the colours of their values, as HTML. Show it with
+    `IPython.display.HTML`.
 
     `tokens` are the words of each row; without them they are the names of the features.
 
@@ -165,24 +202,34 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     shap = _shap()
     words = [explanation.feature_names] * len(explanation) if tokens is None else tokens
     if [len(row) for row in words] != [explanation.values.shape[1]] * len(explanation):
-        raise ValueError(f"tokens= must be {explanation.values.shape[1]} words for each of {len(explanation)} rows.")
+        raise ValueError(
+            f"tokens= must be {explanation.values.shape[1]} words for each of {len(explanation)} rows."
+        )
     found = shap.Explanation(
-        values=explanation.values.copy(), base_values=explanation.base_values.copy(),
+        values=explanation.values.copy(),
+        base_values=explanation.base_values.copy(),
         data=np.array([[f"{word} " for word in row] for row in words], object),
-    )  # fmt: skip
-    with _undisturbed(), np.printoptions(legacy="1.25"):  # or its colours read np.float64(30.0), which no browser knows
+    )
+    with (
+        _undisturbed(),
+        np.printoptions(legacy="1.25"),
+    ):  # or its colours read np.float64(30.0), which no browser knows
         return shap.plots.text(found[0] if len(explanation) == 1 else found, display=False)
 
 
 def _short(explanation: Explanation):
     """shap's Explanation, with names that leave room for the picture."""
     _shap()  # before to_shap imports it, without a trace
-    return dataclasses.replace(explanation, feature_names=tuple(told_apart(explanation.feature_names))).to_shap()
+    return dataclasses.replace(
+        explanation, feature_names=tuple(told_apart(explanation.feature_names))
+    ).to_shap()
 
 
 @contextlib.contextmanager
 def _undisturbed():
-    """Random numbers from a fixed seed inside; outside the caller's, and interactive mode, as they were."""
+    """Random numbers from a fixed seed inside; outside the caller's, and interactive mode, as they
+    were.
+    """
     plt = pyplot()
     interactive, ids = plt.isinteractive(), random.getstate()
     state, generator = mtrand.get_state(legacy=False), mtrand.get_bit_generator()

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the colour-blind
-LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")  # to be told apart by dashes too
+LINES = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#000000",
+)  # to be told apart by dashes too
 HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"
 DIVERGING, SEQUENTIAL = "PuOr", "cividis"
 WIDEST = 56  # characters below an axis
@@ -53,7 +61,14 @@ def draw_errors(
     """Horizontal error bars where errors are known and not 0."""
     known = errors > 0  # NaN is not
     ax.errorbar(
-        lengths[known], heights[known], xerr=errors[known], fmt="none", ecolor="black", capsize=3, lw=1, zorder=3
+        lengths[known],
+        heights[known],
+        xerr=errors[known],
+        fmt="none",
+        ecolor="black",
+        capsize=3,
+        lw=1,
+        zorder=3,
     )
 
 
@@ -67,7 +82,9 @@ def error_words(errors: Float[np.ndarray, "..."]) -> str:
 
 
 def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> str:
-    """Three digits; with an error that is known and not 0, two digits of this and as many places of the value."""
+    """Three digits; with an error that is known and not 0, two digits of this and as many places of
+    the value.
+    """
     sign, known = "+" if signed else "", error > 0
     size = max(abs(value), error if known else 0)
     if not known or not 1e-4 <= size < 1e7:
@@ -81,7 +98,9 @@ def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> st
 
 
 def wrapped(*lines: str) -> str:
-    """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where they can."""
+    """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where
+    they can.
+    """
     found = []
     for line in "\n".join(lines).splitlines():
         first, bracket, rest = line.partition(" (")
@@ -95,9 +114,13 @@ def smaller_not_shown(hidden: int) -> str:
 
 
 def shortened(name: str, most: int = 36) -> str:
-    """Names may differ at either end: the middle goes. A $ stays a $, of which two would begin and end a formula."""
+    """Names may differ at either end: the middle goes. A $ stays a $, of which two would begin and
+    end a formula.
+    """
     half = (most - 1) // 2
-    short = name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
+    short = (
+        name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
+    )
     return short.replace("$", r"\$")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Array, Float
 
-from jaxshap.estimator import Estimate
+from jaxshap.estimators import Estimate
 from jaxshap.plots.style import (
     LINES,
     SURE,
@@ -22,8 +22,7 @@ from jaxshap.plots.style import (
     told_apart,
     wrapped,
 )
-from jaxshap.trust.additivity import ENOUGH
-from jaxshap.trust.diagnosis import MEANING, Diagnosis
+from jaxshap.trust import ENOUGH, MEANING, Diagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,23 +37,28 @@ def residual_shares(
     most: int = 15,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """What a Shapley value cannot tell of each player, in percent: of `residual_shares` or its estimate, with errors.
+    """What a Shapley value cannot tell of each player, in percent: of `residual_shares` or its
+    estimate, with errors.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
         >>> game = jaxshap.make_game(lambda s: jnp.where(s[0] & s[1], 1.0, 0.0) + jnp.where(s[2], 1.0, 0.0), 3)
-        >>> ax = jaxshap.plots.residual_shares(jaxshap.residual_shares(game), ["a", "b", "c"])
+        >>> ax = jaxshap.plots.residual_shares(jaxshap.residuals.shares(game), ["a", "b", "c"])
         >>> [label.get_text() for label in ax.get_yticklabels()], [round(float(p.get_width())) for p in ax.patches]
         (['a', 'b', 'c'], [25, 25, 0])
     """
-    values, errors = shares if isinstance(shares, Estimate) else (shares, np.zeros(np.shape(shares)))
+    values, errors = (
+        shares if isinstance(shares, Estimate) else (shares, np.zeros(np.shape(shares)))
+    )
     values, errors = 100 * np.asarray(values, float), 100 * SURE * np.asarray(errors, float)
     if values.ndim != 1 or not len(values):
         raise ValueError(
             f"residual_shares draws one number a player, and the shares have shape {values.shape}: pick a row and "
             "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], shares)."
         )
-    names = [f"x{player}" for player in range(len(values))] if names is None else list(map(str, names))
+    names = (
+        [f"x{player}" for player in range(len(values))] if names is None else list(map(str, names))
+    )
     if len(names) != len(values):
         raise ValueError(f"there are {len(names)} names for {len(values)} players.")
     order = largest(values, most)
@@ -65,8 +69,11 @@ def residual_shares(
     return tidy(ax)
 
 
-def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
-    """What values explain, alone and with pairs, and how often each feature's gains come from outside of the data.
+def diagnosis(
+    found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None" = None
+) -> "list[Axes]":
+    """What values explain, alone and with pairs, and how often each feature's gains come from
+    outside of the data.
 
     Two axes; the second says so where there was no background to compare with.
 
@@ -80,15 +87,30 @@ def diagnosis(found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None"
         tell the rest
     """
     if axes is None:
-        axes = list(pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1])
+        axes = list(
+            pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1]
+        )
     if len(axes) != 2:
         raise ValueError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
-    additive, pairwise, verdict = found.additivity.additive, found.additivity.pairwise, found.additivity.verdict
+    additive, pairwise, verdict = (
+        found.additivity.additive,
+        found.additivity.pairwise,
+        found.additivity.verdict,
+    )
     shares = 100 * np.array([additive.overall, pairwise.overall, 1 - pairwise.overall])
-    errors = 100 * SURE * np.array([additive.overall_error, pairwise.overall_error, pairwise.overall_error])
+    errors = (
+        100
+        * SURE
+        * np.array([additive.overall_error, pairwise.overall_error, pairwise.overall_error])
+    )
     parts = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
-    _draw_shares(left, shares, errors, [f"{part}\n{number_text(share, error)} %" for part, share, error in parts])
+    _draw_shares(
+        left,
+        shares,
+        errors,
+        [f"{part}\n{number_text(share, error)} %" for part, share, error in parts],
+    )
     left.axvline(100 * ENOUGH, color="black", lw=0.8, ls="--")
     left.set_title(wrapped(f"Verdict: {verdict}", MEANING[verdict]), fontsize=11, loc="left")
     what = f"share of how the output varies, % ({error_words(errors)})"
@@ -107,7 +129,9 @@ def _draw_outside(ax: "Axes", found: Diagnosis, most: int) -> None:
     shares = 100 * found.off_manifold.by_feature.mean(0)
     errors = 100 * SURE * found.off_manifold.by_feature_error.mean(0)  # rows share their orderings
     order = largest(shares, most)
-    _draw_shares(ax, shares[order], errors[order], [found.feature_names[feature] for feature in order])
+    _draw_shares(
+        ax, shares[order], errors[order], [found.feature_names[feature] for feature in order]
+    )
     expected = 100 * found.off_manifold.expected
     ax.axvline(expected, color="black", lw=0.8, ls="--")
     what = f"gains with an end outside of the data, % ({error_words(errors)})"

@@ -1,1 +1,25 @@
-"""Exact Shapley values of tree ensembles."""
+"""Trees: exact Shapley values and interactions of fitted tree ensembles, path-dependent and
+interventional.
+"""
+
+from jaxshap.trees.ensemble import Ensemble as Ensemble
+from jaxshap.trees.interventional_values import interventional as interventional
+from jaxshap.trees.interventional_values import (
+    interventional_interactions as interventional_interactions,
+)
+from jaxshap.trees.path_dependent_values import base_margin as base_margin
+from jaxshap.trees.path_dependent_values import path_dependent as path_dependent
+from jaxshap.trees.path_dependent_values import (
+    path_dependent_interactions as path_dependent_interactions,
+)
+from jaxshap.trees.readers.convert import is_tree_model as is_tree_model
+from jaxshap.trees.readers.convert import read_trees as read_trees
+
+__all__ = [
+    "base_margin",
+    "interventional",
+    "interventional_interactions",
+    "path_dependent",
+    "path_dependent_interactions",
+    "read_trees",
+]

@@ -1,4 +1,6 @@
-"""A tree ensemble as arrays: structure on the host, leaf values as data, and its raw prediction in JAX."""
+"""A tree ensemble as arrays: structure on the host, leaf values as data, and its raw prediction in
+JAX.
+"""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,7 +16,9 @@ MISSING = 2**31 - 1  # the code of a missing value: above every bin
 
 
 class Tree(NamedTuple):
-    """One fitted tree, as libraries store it: x ≤ threshold goes left, or x in the categories; leaves have left −1."""
+    """One fitted tree, as libraries store it: x ≤ threshold goes left, or x in the categories;
+    leaves have left −1.
+    """
 
     left: Int[np.ndarray, "nodes"]
     right: Int[np.ndarray, "nodes"]
@@ -23,12 +27,16 @@ class Tree(NamedTuple):
     missing_left: Bool[np.ndarray, "nodes"]
     cover: Float[np.ndarray, "nodes"]
     value: Float[np.ndarray, "nodes leaf_outputs"]
-    output: int | None = None  # the output a tree belongs to; None where its leaves have a value for each
+    output: int | None = (
+        None  # the output a tree belongs to; None where its leaves have a value for each
+    )
     categories: dict[int, frozenset[int]] = {}  # noqa: RUF012  of a node: those that go left
 
 
 class Category(NamedTuple):
-    """A column of codes made from a categorical feature: 0 for these categories, 1 for others; missing as said."""
+    """A column of codes made from a categorical feature: 0 for these categories, 1 for others;
+    missing as said.
+    """
 
     feature: int
     inside: frozenset[int]
@@ -37,10 +45,12 @@ class Category(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Structure:
-    """Everything but the leaf values, for all trees in one list of nodes. Splits compare codes: code ≤ bin goes left.
+    """Everything but the leaf values, for all trees in one list of nodes. Splits compare codes:
+    code ≤ bin goes left.
 
-    The code of a number is how many thresholds of its feature lie below it, so that nothing depends on the width of
-    floats; categorical splits compare columns of their own, appended after the features.
+    The code of a number is how many thresholds of its feature lie below it, so that nothing depends
+    on the width of floats; categorical splits compare columns of their own, appended after the
+    features.
     """
 
     left: Int[np.ndarray, "nodes"]
@@ -67,7 +77,9 @@ class Structure:
             return self._encode_traced(rows)
         table = np.asarray(rows)
         if table.ndim != 2 or table.shape[1] != self.num_features:
-            raise ValueError(f"the trees know {self.num_features} features; the rows have shape {table.shape}.")
+            raise ValueError(
+                f"the trees know {self.num_features} features; the rows have shape {table.shape}."
+            )
         table = table.astype(self.input_dtype)
         codes = np.empty((len(table), self.num_features + len(self.categories)), np.int32)
         for feature, thresholds in enumerate(self.thresholds):
@@ -80,7 +92,9 @@ class Structure:
         return codes
 
     def encode_narrow(self, rows) -> Int[Array | np.ndarray, "rows columns"]:
-        """The same in 16 bits where they suffice, with their largest number for a missing value: faster to compare."""
+        """The same in 16 bits where they suffice, with their largest number for a missing value:
+        faster to compare.
+        """
         codes = self.encode(rows)
         largest = np.iinfo(np.int16).max
         if max(map(len, self.thresholds), default=0) >= largest:
@@ -89,7 +103,9 @@ class Structure:
 
     def _encode_traced(self, rows: Float[Array, "rows features"]) -> Int[Array, "rows columns"]:
         if rows.shape[1] != self.num_features:
-            raise ValueError(f"the trees know {self.num_features} features; the rows have shape {rows.shape}.")
+            raise ValueError(
+                f"the trees know {self.num_features} features; the rows have shape {rows.shape}."
+            )
         columns = []
         for feature, thresholds in enumerate(self.thresholds):
             rounded = jnp.asarray(round_down(thresholds, rows.dtype))
@@ -121,9 +137,14 @@ class Ensemble:
         left, right, column, at, missing, leaf = (
             jnp.asarray(part)
             for part in (
-                structure.left, structure.right, structure.column, structure.bin, structure.missing_left, structure.leaf
+                structure.left,
+                structure.right,
+                structure.column,
+                structure.bin,
+                structure.missing_left,
+                structure.leaf,
             )
-        )  # fmt: skip
+        )
 
         def of_tree(total, tree):
             root, output = tree
@@ -131,13 +152,23 @@ class Ensemble:
             def step(_, node):
                 code = jnp.take_along_axis(codes, column[node][:, None], axis=1)[:, 0]
                 goes_left = jnp.where(code == MISSING, missing[node], code <= at[node])
-                return jnp.where(leaf[node] >= 0, node, jnp.where(goes_left, left[node], right[node]))
+                return jnp.where(
+                    leaf[node] >= 0, node, jnp.where(goes_left, left[node], right[node])
+                )
 
             node = jax.lax.fori_loop(0, structure.depth, step, jnp.full(len(codes), root))
             values = self.values[leaf[node]]
-            return (total + values if structure.outputs is None else total.at[:, output].add(values[:, 0])), None
+            return (
+                total + values
+                if structure.outputs is None
+                else total.at[:, output].add(values[:, 0])
+            ), None
 
-        outputs = jnp.zeros_like(structure.roots) if structure.outputs is None else jnp.asarray(structure.outputs)
+        outputs = (
+            jnp.zeros_like(structure.roots)
+            if structure.outputs is None
+            else jnp.asarray(structure.outputs)
+        )
         start = jnp.zeros((len(codes), structure.num_outputs), self.values.dtype)
         total, _ = jax.lax.scan(of_tree, start, (jnp.asarray(structure.roots), outputs))
         return total + self.base
@@ -153,7 +184,11 @@ def make_ensemble(
 ) -> Ensemble:
     """From trees as libraries store them, thresholds in float64."""
     thresholds = tuple(
-        np.unique(np.concatenate([tree.threshold[_numeric(tree) & (tree.feature == feature)] for tree in trees]))
+        np.unique(
+            np.concatenate(
+                [tree.threshold[_numeric(tree) & (tree.feature == feature)] for tree in trees]
+            )
+        )
         for feature in range(num_features)
     )
     categories: dict[Category, int] = {}
@@ -163,10 +198,17 @@ def make_ensemble(
     is_leaf = np.concatenate(leaves)
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
     children = [
-        np.concatenate([np.where(side < 0, 0, side + start) for side, start in zip(sides, starts, strict=False)])
+        np.concatenate(
+            [
+                np.where(side < 0, 0, side + start)
+                for side, start in zip(sides, starts, strict=False)
+            ]
+        )
         for sides in ([tree.left for tree in trees], [tree.right for tree in trees])
     ]
-    outputs = None if trees[0].output is None else np.array([tree.output for tree in trees], np.int32)
+    outputs = (
+        None if trees[0].output is None else np.array([tree.output for tree in trees], np.int32)
+    )
     structure = Structure(
         left=children[0].astype(np.int32),
         right=children[1].astype(np.int32),
@@ -193,7 +235,11 @@ def make_ensemble(
 def round_down(thresholds: Float[np.ndarray, "k"], dtype) -> Float[np.ndarray, "k"]:
     """As narrow numbers, none above what it was: x ≤ t holds for the same narrow x."""
     narrow = thresholds.astype(dtype)
-    return np.where(narrow.astype(np.float64) > thresholds, np.nextafter(narrow, np.asarray(-np.inf, dtype)), narrow)
+    return np.where(
+        narrow.astype(np.float64) > thresholds,
+        np.nextafter(narrow, np.asarray(-np.inf, dtype)),
+        narrow,
+    )
 
 
 def _canonical(array: np.ndarray) -> Array:

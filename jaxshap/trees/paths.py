@@ -1,7 +1,9 @@
-"""Paths to leaves, merged into one condition a feature: what both kinds of Shapley values are read from.
+"""Paths to leaves, merged into one condition a feature: what both kinds of Shapley values are read
+from.
 
-A leaf is reached when each of the k features on its path meets its condition. Which of them a row meets is a pattern of
-k bits; two sibling leaves that part on a feature new to the path share a pattern but for its last bit.
+A leaf is reached when each of the k features on its path meets its condition. Which of them a row
+meets is a pattern of k bits; two sibling leaves that part on a feature new to the path share a
+pattern but for its last bit.
 """
 
 import dataclasses
@@ -19,9 +21,11 @@ MOST_WITH_TABLE = WIDTHS[-1]
 
 
 class Paths(NamedTuple):
-    """Leaves, or pairs of siblings, with k features each: bit j is 1 where lo < code ≤ hi of its column.
+    """Leaves, or pairs of siblings, with k features each: bit j is 1 where lo < code ≤ hi of its
+    column.
 
-    `rates` are the shares of training rows that meet each condition given the ones above; padding is met by all.
+    `rates` are the shares of training rows that meet each condition given the ones above; padding
+    is met by all.
     """
 
     column: Int[np.ndarray, "paths k"]
@@ -32,11 +36,15 @@ class Paths(NamedTuple):
     rates: Float[np.ndarray, "paths k"]
     sibling_rate: Float[np.ndarray, "paths"]
     leaf: Int[np.ndarray, "paths"]
-    sibling: Int[np.ndarray, "paths"]  # the leaf reached when the last bit is 0 instead; −1 for none
+    sibling: Int[
+        np.ndarray, "paths"
+    ]  # the leaf reached when the last bit is 0 instead; −1 for none
 
 
 class Merged(NamedTuple):
-    """Paths by number of features, siblings first, and the structure with columns of merged categories appended."""
+    """Paths by number of features, siblings first, and the structure with columns of merged
+    categories appended.
+    """
 
     groups: tuple[Paths, ...]
     structure: Structure
@@ -49,7 +57,9 @@ def merged_paths(structure: Structure) -> Merged:
     nodes = structure.roots.astype(np.int64)
     shape = len(nodes), depth
     player, column, low, high = (np.full(shape, start) for start in (-1, 0, -1, MISSING - 1))
-    state = _Frontier(player, column, low, high, np.ones(shape, bool), np.ones(shape), np.zeros(len(nodes), int))
+    state = _Frontier(
+        player, column, low, high, np.ones(shape, bool), np.ones(shape), np.zeros(len(nodes), int)
+    )
     sets = _Sets(structure)
     found: dict[int, list[Paths]] = {}
     while len(nodes):
@@ -69,7 +79,10 @@ def merged_paths(structure: Structure) -> Merged:
         )
         nodes = np.concatenate([first[~siblings], second[~siblings]]).astype(np.int64)
         state = left.take(~siblings).join(right.take(~siblings))
-    groups = [Paths(*(np.concatenate(parts) for parts in zip(*found[width], strict=True))) for width in sorted(found)]
+    groups = [
+        Paths(*(np.concatenate(parts) for parts in zip(*found[width], strict=True)))
+        for width in sorted(found)
+    ]
     return Merged(tuple(map(_siblings_first, groups)), sets.extended())
 
 
@@ -126,7 +139,9 @@ class _Frontier(NamedTuple):
 
 
 class _Sets:
-    """Columns for sets of categories: those of splits, and those that several splits on one feature leave."""
+    """Columns for sets of categories: those of splits, and those that several splits on one feature
+    leave.
+    """
 
     def __init__(self, structure: Structure):
         self.structure = structure
@@ -134,21 +149,50 @@ class _Sets:
 
     def player_of(self, column: Int[np.ndarray, "nodes"]) -> Int[np.ndarray, "nodes"]:
         features = [category.feature for category in self.known]
-        return np.concatenate([np.arange(self.structure.num_features), np.array(features, int)])[column]
+        return np.concatenate([np.arange(self.structure.num_features), np.array(features, int)])[
+            column
+        ]
 
-    def merge(self, before: _Frontier, after: _Frontier, node: int, slot: int, column: int, goes_left: bool) -> None:
+    def merge(
+        self,
+        before: _Frontier,
+        after: _Frontier,
+        node: int,
+        slot: int,
+        column: int,
+        goes_left: bool,
+    ) -> None:
         """What is left of the slot's set after one more split: a set, or everything but a set."""
         names = list(self.known)
-        old, new = (names[number - self.structure.num_features] for number in (before.column[node, slot], column))
+        old, new = (
+            names[number - self.structure.num_features]
+            for number in (before.column[node, slot], column)
+        )
         was_inside = before.high[node, slot] == 0
         if was_inside and goes_left:
-            left, missing, inside = old.inside & new.inside, old.missing_inside and new.missing_inside, True
+            left, missing, inside = (
+                old.inside & new.inside,
+                old.missing_inside and new.missing_inside,
+                True,
+            )
         elif was_inside:
-            left, missing, inside = old.inside - new.inside, old.missing_inside and not new.missing_inside, True
+            left, missing, inside = (
+                old.inside - new.inside,
+                old.missing_inside and not new.missing_inside,
+                True,
+            )
         elif goes_left:
-            left, missing, inside = new.inside - old.inside, new.missing_inside and not old.missing_inside, True
+            left, missing, inside = (
+                new.inside - old.inside,
+                new.missing_inside and not old.missing_inside,
+                True,
+            )
         else:
-            left, missing, inside = old.inside | new.inside, old.missing_inside or new.missing_inside, False
+            left, missing, inside = (
+                old.inside | new.inside,
+                old.missing_inside or new.missing_inside,
+                False,
+            )
         number = self.known.setdefault(Category(old.feature, left, missing), len(self.known))
         after.column[node, slot] = self.structure.num_features + number
         after.low[node, slot], after.high[node, slot] = (-1, 0) if inside else (0, MISSING - 1)
@@ -166,14 +210,20 @@ def _rate(
 
 
 def _collect(found: dict[int, list[Paths]], state: _Frontier, leaf, sibling, sibling_rate) -> None:
-    """Add finished paths to those of their width; padding stands in front, so that the last bit stays the last."""
+    """Add finished paths to those of their width; padding stands in front, so that the last bit
+    stays the last.
+    """
     if sibling is None:
         sibling, sibling_rate = np.full(len(leaf), -1), np.ones(len(leaf))
     for count in np.unique(state.used[state.used > 0]):  # a tree of one leaf moves nothing
         here = state.used == count
         if count > MOST_FEATURES:
-            raise ValueError(f"a path with {count} features is too long: at most {MOST_FEATURES} are read.")
-        width = next((width for width in WIDTHS if width >= count), DEEP_STEP * -(-int(count) // DEEP_STEP))
+            raise ValueError(
+                f"a path with {count} features is too long: at most {MOST_FEATURES} are read."
+            )
+        width = next(
+            (width for width in WIDTHS if width >= count), DEEP_STEP * -(-int(count) // DEEP_STEP)
+        )
         spare = width - int(count)
 
         def padded(part, filler, here=here, count=count, spare=spare):

@@ -1,8 +1,10 @@
-"""How far a game is from additive: what its Shapley values explain of it, and what pairs of players add to that.
+"""How far a game is from additive: what its Shapley values explain of it, and what pairs of players
+add to that.
 
-The measure is the Shapley kernel's: coalitions S of size s with weight ∝ 1 / (C(n, s) s (n − s)), so that the Shapley
-values are the best additive fit. Beside them, the best fit with pairs only needs 1{one of i and j in S}: it is the same
-for S and N∖S, where the additive part has opposite signs. Its coefficients are −½ of the faithful interactions (FSII).
+The measure is the Shapley kernel's: coalitions S of size s with weight ∝ 1 / (C(n, s) s (n − s)),
+so that the Shapley values are the best additive fit. Beside them, the best fit with pairs only
+needs 1{one of i and j in S}: it is the same for S and N∖S, where the additive part has opposite
+signs. Its coefficients are −½ of the faithful interactions (FSII).
 """
 
 from typing import NamedTuple
@@ -11,14 +13,14 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jaxshap.coalitions import all_coalitions, draw_independent, kernel_mass, log_binomial
-from jaxshap.estimator import Estimate
+from jaxshap.estimators import Estimate
+from jaxshap.games import all_coalitions, draw_independent, kernel_mass, log_binomial
 
 ENOUGH = 0.95  # of the variance, to be called explained
 PENALTIES = 10.0 ** np.arange(-8, 1)  # as shares of the mean eigenvalue
 
 
-class Sample(NamedTuple):
+class PairSample(NamedTuple):
     """One side of each distinct pair {S, N∖S}, its share of the whole, and how often it was drawn.
 
     No counts where these are all there are. `coalitions` are both sides, in turn.
@@ -34,7 +36,8 @@ class Sample(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A share of a game's variance for every output, over all of them together, and their standard errors.
+    """A share of a game's variance for every output, over all of them together, and their standard
+    errors.
 
     It is below 0 where the values explain less than the mean worth does.
     """
@@ -50,7 +53,9 @@ class Share(NamedTuple):
 
 
 class Additivity(NamedTuple):
-    """What the values explain of a game, what they do together with pairs, and the strongest of these."""
+    """What the values explain of a game, what they do together with pairs, and the strongest of
+    these.
+    """
 
     additive: Share
     pairwise: Share
@@ -65,24 +70,28 @@ class Additivity(NamedTuple):
         return "pairwise" if self.pairwise.overall >= ENOUGH else "beyond"
 
 
-def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> Sample:
+def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> PairSample:
     """All pairs where the budget allows it, else independent draws by the Shapley kernel."""
     if num_players < 2:
         raise ValueError("a game of one player is additive: there is nothing to measure.")
     if 2**num_players - 2 <= budget:
-        sides = np.asarray(all_coalitions(num_players)[1 : 2 ** (num_players - 1)])  # those without the last player
+        sides = np.asarray(
+            all_coalitions(num_players)[1 : 2 ** (num_players - 1)]
+        )  # those without the last player
         sizes = sides.sum(1)
         shares = kernel_mass(num_players)[sizes - 1] * np.exp(-log_binomial(num_players, sizes))
-        return Sample(sides, shares / shares.sum(), None)
+        return PairSample(sides, shares / shares.sum(), None)
     if budget < 16:
-        raise ValueError(f"budget={budget} buys {budget // 2} pairs of coalitions: pass 16 or more.")
+        raise ValueError(
+            f"budget={budget} buys {budget // 2} pairs of coalitions: pass 16 or more."
+        )
     drawn = np.asarray(draw_independent(key, num_players, budget // 2, kernel_mass(num_players)))
     sides, counts = np.unique(drawn ^ drawn[:, -1:], axis=0, return_counts=True)
-    return Sample(sides, counts / counts.sum(), counts)
+    return PairSample(sides, counts / counts.sum(), counts)
 
 
 def measure_additivity(
-    sample: Sample,
+    sample: PairSample,
     worths: Float[np.ndarray, "2*m *out"],
     empty: Float[np.ndarray, "*out"],
     values: Estimate,
@@ -90,20 +99,25 @@ def measure_additivity(
 ) -> Additivity:
     """From the worths of a sample's coalitions and the values of the same game, (n, *out).
 
-    What is unexplained by the values counts less what their own standard errors account for. The pairs are fitted by
-    ridge regression, and a pair {S, N∖S} of a sample is predicted from the others, so that noise is not explained.
+    What is unexplained by the values counts less what their own standard errors account for. The
+    pairs are fitted by ridge regression, and a pair {S, N∖S} of a sample is predicted from the
+    others, so that noise is not explained.
     """
     shape = np.shape(empty)
     worths = np.asarray(worths, np.float64).reshape(len(sample.sides), 2, -1)
     worths = worths - np.asarray(empty, np.float64).reshape(-1)
-    phi, error = (np.asarray(part, np.float64).reshape(sample.sides.shape[1], -1) for part in values)
+    phi, error = (
+        np.asarray(part, np.float64).reshape(sample.sides.shape[1], -1) for part in values
+    )
     additive = np.stack([sample.sides @ phi, ~sample.sides @ phi], axis=1)
     left = worths - additive
     even, odd = left.mean(1), (left[:, 0] - left[:, 1]) / 2
     mean = np.einsum("m,mko->o", sample.shares, worths) / 2
     variation = ((worths - mean) ** 2).mean(1)
     harmonic = (1 / np.arange(1, sample.sides.shape[1])).sum()
-    noise = np.nan_to_num(error**2).sum(0) / (2 * harmonic)  # E[(Σ_{i∈S} error_i)²] of errors that add up to 0
+    noise = np.nan_to_num(error**2).sum(0) / (
+        2 * harmonic
+    )  # E[(Σ_{i∈S} error_i)²] of errors that add up to 0
     fit = _fit_pairs(sample, even, variation)
     chosen, interactions = _strongest(sample, fit, most_pairs, shape)
     return Additivity(
@@ -114,7 +128,7 @@ def measure_additivity(
     )
 
 
-def _share(sample: Sample, unexplained, variation, noise, shape) -> Share:
+def _share(sample: PairSample, unexplained, variation, noise, shape) -> Share:
     """1 − unexplained / variation, a ratio of two means over draws; its error by the delta method."""
 
     def ratio(top, below, noise):
@@ -132,14 +146,16 @@ def _share(sample: Sample, unexplained, variation, noise, shape) -> Share:
 
 
 class _Fit(NamedTuple):
-    """Prediction errors for each pair of coalitions, each left out in turn, and the map from worths to dual weights."""
+    """Prediction errors for each pair of coalitions, each left out in turn, and the map from worths
+    to dual weights.
+    """
 
     left_out: Float[np.ndarray, "m outputs"]
     weights: Float[np.ndarray, "m outputs"]
     root: Float[np.ndarray, "m rank"]  # weights = root @ root.T @ even
 
 
-def _fit_pairs(sample: Sample, even: Float[np.ndarray, "m outputs"], variation) -> _Fit:
+def _fit_pairs(sample: PairSample, even: Float[np.ndarray, "m outputs"], variation) -> _Fit:
     root = np.sqrt(sample.shares)[:, None]
     vectors, spectrum = _spectrum(sample.sides, root)
     target = root * even
@@ -164,7 +180,9 @@ def _fit_pairs(sample: Sample, even: Float[np.ndarray, "m outputs"], variation) 
 
 
 def _spectrum(sides: Bool[np.ndarray, "m n"], root: Float[np.ndarray, "m 1"]):
-    """Left singular vectors and squared singular values of √share · 1{one of i and j in S}, over all pairs i < j."""
+    """Left singular vectors and squared singular values of √share · 1{one of i and j in S}, over
+    all pairs i < j.
+    """
     number = sides.shape[1]
     first, second = np.triu_indices(number, 1)
     if len(first) <= len(sides):
@@ -172,7 +190,9 @@ def _spectrum(sides: Bool[np.ndarray, "m n"], root: Float[np.ndarray, "m 1"]):
         spectrum, other = np.linalg.eigh(features.T @ features)
         kept = spectrum > 1e-10 * spectrum[-1]
         return features @ other[:, kept] / np.sqrt(spectrum[kept]), spectrum[kept]
-    signs = np.where(sides, 1.0, -1.0)  # the features' products need no features: they are of (1 − s_i s_j) / 2
+    signs = np.where(
+        sides, 1.0, -1.0
+    )  # the features' products need no features: they are of (1 − s_i s_j) / 2
     own = signs.sum(1) ** 2
     products = (number**2 - own[:, None] - own + (signs @ signs.T) ** 2) / 8
     spectrum, vectors = np.linalg.eigh(root * products * root.T)
@@ -180,8 +200,12 @@ def _spectrum(sides: Bool[np.ndarray, "m n"], root: Float[np.ndarray, "m 1"]):
     return vectors[:, kept], spectrum[kept]
 
 
-def _strongest(sample: Sample, fit: _Fit, most: int, shape) -> tuple[Int[np.ndarray, "k 2"], Estimate]:
-    """The pairs with the largest interactions over all outputs; errors from those of the predictions."""
+def _strongest(
+    sample: PairSample, fit: _Fit, most: int, shape
+) -> tuple[Int[np.ndarray, "k 2"], Estimate]:
+    """The pairs with the largest interactions over all outputs; errors from those of the
+    predictions.
+    """
     first, second = np.triu_indices(sample.sides.shape[1], 1)
     signs = np.where(sample.sides, 1.0, -1.0)
     total = fit.weights.sum(0)

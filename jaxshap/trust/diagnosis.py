@@ -6,8 +6,8 @@ import numpy as np
 
 from jaxshap.trust.additivity import Additivity
 from jaxshap.trust.off_manifold import OffManifold
+from jaxshap.trust.rankings import Stability
 from jaxshap.trust.redundancy import Dilution
-from jaxshap.trust.stability import Stability
 
 WEAK = 0.02  # of the strongest pair, below which a pair is not worth a mention
 MEANING = {
@@ -21,8 +21,8 @@ MEANING = {
 class Diagnosis:
     """All that `Explanation.diagnose` found; prints as a few lines, the verdict first.
 
-    `off_manifold` and `diluted` are None without a table of a background, of 20 rows or more, to compare with;
-    `off_manifold` also where values are missing.
+    `off_manifold` and `diluted` are None without a table of a background, of 20 rows or more, to
+    compare with; `off_manifold` also where values are missing.
 
     Example:
         >>> import jaxshap
@@ -62,7 +62,9 @@ class Diagnosis:
         axes = tuple(range(1, values.ndim))
         sizes, errors = np.sqrt((values**2).mean(axes)), np.sqrt((errors**2).mean(axes))
         names = [" × ".join(self.feature_names[i] for i in pair) for pair in self.additivity.pairs]
-        found = [item for item in zip(names, sizes, errors, strict=True) if item[1] > WEAK * sizes[0]]
+        found = [
+            item for item in zip(names, sizes, errors, strict=True) if item[1] > WEAK * sizes[0]
+        ]
         parts = [f"{name} {size:.3g} ± {error:.1g}" for name, size, error in found]
         return ["Strongest pairs (root mean square): " + ", ".join(parts) + "."]
 
@@ -77,7 +79,9 @@ class Diagnosis:
     def _outside(self, found: OffManifold) -> str:
         shares = found.by_feature.mean(0)
         worst = int(shares.argmax())
-        advice = " See what value=jaxshap.manifold says." if found.overall > 2 * found.expected else ""
+        advice = (
+            " See what value=jaxshap.manifold says." if found.overall > 2 * found.expected else ""
+        )
         return (
             f"Off-manifold: {_percent(found.overall)} of the points asked about lie outside of the data (of new data "
             f"{_percent(found.expected)} would), most of all for {self.feature_names[worst]} "

@@ -10,18 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.coalitions import as_key
+from jaxshap.engine import byte_limit
+from jaxshap.games import as_key
 from jaxshap.inputs import read_background, read_table, read_weights
-from jaxshap.masking import checked_weights
-from jaxshap.memory import byte_limit
-from jaxshap.support import Score, Support, learn_support
+from jaxshap.values import Score, Support, checked_weights, learn_support
 
 
 class OffManifold(NamedTuple):
     """Shares in [0, 1] with standard errors over orderings.
 
-    `by_row`: of the mixtures of a row with the background. `by_feature`: of the gains that make up a feature's value
-    in a row, those with an end outside. `expected` is the share of new rows like the data that count as outside.
+    `by_row`: of the mixtures of a row with the background. `by_feature`: of the gains that make up
+    a feature's value in a row, those with an end outside. `expected` is the share of new rows like
+    the data that count as outside.
     """
 
     by_row: Float[np.ndarray, "rows"]
@@ -47,20 +47,22 @@ def off_manifold_share(
     num_orderings: int = 64,
     key: Key[Array, ""] | int = 0,
 ) -> OffManifold:
-    """The share of mixed points (x_S, r elsewhere) that do not look like the data, by row and by feature.
+    """The share of mixed points (x_S, r elsewhere) that do not look like the data, by row and by
+    feature.
 
-    Coalitions and background rows are those of random orderings, so that gains count as they do in Shapley values.
-    A point is outside where its `score` is lower than that of the share `inside` of the `data`, which are the
-    background unless that is a summary of them, as from `kmeans`; without a score it is minus the distance to the
-    `neighbours`-th nearest row, in units in which all directions vary alike. What such points are worth is the model's
-    guess: `jaxshap.manifold` is the game without them.
+    Coalitions and background rows are those of random orderings, so that gains count as they do in
+    Shapley values. A point is outside where its `score` is lower than that of the share `inside` of
+    the `data`, which are the background unless that is a summary of them, as from `kmeans`; without
+    a score it is minus the distance to the `neighbours`-th nearest row, in units in which all
+    directions vary alike. What such points are worth is the model's guess: `jaxshap.manifold` is
+    the game without them.
 
     Example: mixtures of two features that go together leave the line on which the data lie.
 
     >>> import numpy as np, jaxshap
     >>> line = np.linspace(-1, 1, 200)
     >>> data = np.stack([line, line], axis=1)
-    >>> bool(jaxshap.off_manifold_share(data[:5], data).overall > 0.8)
+    >>> bool(jaxshap.trust.off_manifold_share(data[:5], data).overall > 0.8)
     True
     """
     table = read_table(X, "X")
@@ -75,7 +77,9 @@ def off_manifold_share(
             "X or the background has missing values, which have no distance: fill them, drop the rows, or pass a score."
         )
     if num_orderings < 2:
-        raise ValueError(f"num_orderings={num_orderings}: pass 2 or more, so that there are standard errors.")
+        raise ValueError(
+            f"num_orderings={num_orderings}: pass 2 or more, so that there are standard errors."
+        )
     number = rows.shape[1] if groups is None else len(groups)
     owner = np.arange(number)
     if groups is not None:
@@ -89,7 +93,9 @@ def off_manifold_share(
     support = learn_support(known, shares, score, inside, neighbours)
     key = as_key(key)
     a_row = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
-    walk = _Walk(support, references, weights, jnp.asarray(owner), number, max(1, byte_limit() // a_row))
+    walk = _Walk(
+        support, references, weights, jnp.asarray(owner), number, max(1, byte_limit() // a_row)
+    )
     points, gains = (np.asarray(part) for part in _walked(walk, rows, key, num_orderings))
     return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), 1 - inside)
 
@@ -107,7 +113,9 @@ class _Walk:
     rows_at_once: int = dataclasses.field(metadata={"static": True})
 
     def __call__(self, rows: Float[Array, "rows features"], key: Key[Array, ""]):
-        """The share of points between the two that are outside, and which players' gains have such an end."""
+        """The share of points between the two that are outside, and which players' gains have such
+        an end.
+        """
         first, second = jax.random.split(key)
         place = jax.random.permutation(first, self.num_players)
         start = jax.random.choice(second, len(self.references), (len(rows),), p=self.weights)
@@ -117,14 +125,22 @@ class _Walk:
             row, reference = item
             outside = ~self.support.holds(jnp.where(present, row, reference))
             inner = outside[1:-1].astype(rows.dtype)
-            return inner.mean() if self.num_players > 1 else inner.sum(), outside[place] | outside[place + 1]
+            return inner.mean() if self.num_players > 1 else inner.sum(), outside[place] | outside[
+                place + 1
+            ]
 
-        return jax.lax.map(of_row, (rows, self.references[start]), batch_size=min(self.rows_at_once, len(rows)))
+        return jax.lax.map(
+            of_row, (rows, self.references[start]), batch_size=min(self.rows_at_once, len(rows))
+        )
 
 
 @functools.partial(jax.jit, static_argnums=3)
-def _walked(walk: _Walk, rows: Float[Array, "rows features"], key: Key[Array, ""], num_orderings: int):
-    return jax.lax.map(lambda order: walk(rows, jax.random.fold_in(key, order)), jnp.arange(num_orderings))
+def _walked(
+    walk: _Walk, rows: Float[Array, "rows features"], key: Key[Array, ""], num_orderings: int
+):
+    return jax.lax.map(
+        lambda order: walk(rows, jax.random.fold_in(key, order)), jnp.arange(num_orderings)
+    )
 
 
 def _error(draws: np.ndarray) -> np.ndarray:

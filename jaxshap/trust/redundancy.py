@@ -12,7 +12,8 @@ from jaxshap.inputs import read_table, read_weights
 class Dilution(NamedTuple):
     """Features that go together, and where they would stand among all if they were one player.
 
-    `alone` is the mean |value| of the strongest of them and `together` that of their sum; ranks count from 1.
+    `alone` is the mean |value| of the strongest of them and `together` that of their sum; ranks
+    count from 1.
     """
 
     features: tuple[str, ...]
@@ -32,7 +33,8 @@ class Dilution(NamedTuple):
 
 
 def redundant_features(background, *, least: float = 0.8) -> list[list[int]]:
-    """Groups of columns of which any two have an absolute rank correlation of at least `least`; none for the others.
+    """Groups of columns of which any two have an absolute rank correlation of at least `least`;
+    none for the others.
 
     Rank correlation sees what rises or falls together, not a U-shaped dependence.
 
@@ -40,7 +42,7 @@ def redundant_features(background, *, least: float = 0.8) -> list[list[int]]:
 
     >>> import numpy as np, jaxshap
     >>> x = np.random.default_rng(0).normal(size=(500, 3))
-    >>> jaxshap.redundant_features(np.column_stack([x, x[:, 0] ** 3]))
+    >>> jaxshap.trust.redundant_features(np.column_stack([x, x[:, 0] ** 3]))
     [[0, 3]]
     """
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, and not needed before
@@ -65,9 +67,11 @@ def diluted(
     least: float = 0.8,
     gain: float = 1.2,
 ) -> list[Dilution]:
-    """Redundant features whose attribution is spread over them: as one player they would have `gain` times the |value|.
+    """Redundant features whose attribution is spread over them: as one player they would have
+    `gain` times the |value|.
 
-    Values add up: with the marginal game, and a model that is additive in them, the sum is what the group would have.
+    Values add up: with the marginal game, and a model that is additive in them, the sum is what the
+    group would have.
     """
     found = []
     mean = np.abs(values).mean(tuple({0, *range(2, values.ndim)}))
@@ -79,7 +83,9 @@ def diluted(
         others = np.delete(mean, group)
         dependence = np.abs(_rank_correlations(background))[np.ix_(group, group)].min()
         ranks = (int((part > size).sum()) + 1 for part, size in ((mean, alone), (others, together)))
-        found.append(Dilution(tuple(names[i] for i in group), float(dependence), alone, together, *ranks))
+        found.append(
+            Dilution(tuple(names[i] for i in group), float(dependence), alone, together, *ranks)
+        )
     return found
 
 
@@ -89,7 +95,9 @@ def _rank_correlations(background) -> Float[np.ndarray, "features features"]:
     rows = np.asarray(read_table(read_weights(background)[0], "the background").array, np.float64)
     present = ~np.isnan(rows)
     ranks = np.where(present, rankdata(rows, axis=0, nan_policy="omit"), 0)
-    ranks = np.where(present, ranks - ranks.sum(0) / np.maximum(1, present.sum(0)), 0)  # a missing one tells nothing
+    ranks = np.where(
+        present, ranks - ranks.sum(0) / np.maximum(1, present.sum(0)), 0
+    )  # a missing one tells nothing
     scale = np.sqrt((ranks**2).sum(0))
     ranks = ranks / np.where(scale > 0, scale, 1)
     found = ranks.T @ ranks

@@ -1,0 +1,50 @@
+"""How much memory a traced function needs, read from its jaxpr before anything is compiled or run."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+
+def byte_limit() -> int:
+    """What one batch may hold: on a CPU little enough to stay near the cache, elsewhere enough to
+    fill the device.
+    """
+    return 2**23 if jax.default_backend() == "cpu" else 2**29
+
+
+def bytes_of_call(function: Callable, *arguments) -> int:
+    """Bytes of the two largest neighbouring intermediates of one call; arguments may be
+    `ShapeDtypeStruct`s.
+
+    Constants and parameters do not count: under vmap they are shared by the whole batch.
+    """
+    return max(1, 2 * _largest(jax.make_jaxpr(function)(*arguments).jaxpr))
+
+
+def bucket(count: int) -> int:
+    """The next size on a grid with eight steps an octave, so that nearby sizes share one compiled
+    program.
+    """
+    step = 2 ** max(0, (count - 1).bit_length() - 4)
+    return -(-count // step) * step
+
+
+def _largest(jaxpr) -> int:
+    sizes = [0]
+    for equation in jaxpr.eqns:
+        sizes.append(sum(_bytes(variable.aval) for variable in equation.outvars))
+        sizes.extend(_largest(inner) for inner in _inner_jaxprs(equation.params))
+    return max(sizes)
+
+
+def _inner_jaxprs(params: dict) -> list:
+    """The bodies of jit, scan, map and their like."""
+    leaves = (getattr(leaf, "jaxpr", leaf) for leaf in jax.tree.leaves(params))
+    return [leaf for leaf in leaves if hasattr(leaf, "eqns")]
+
+
+def _bytes(aval) -> int:
+    shape = getattr(aval, "shape", ())
+    itemsize = getattr(getattr(aval, "dtype", None), "itemsize", 8)
+    return int(np.prod(shape)) * itemsize

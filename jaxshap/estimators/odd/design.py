@@ -1,0 +1,70 @@
+"""Balanced designs: which pairs {S, N∖S} to ask about when a smooth game is to be read out of few
+of them.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key
+
+from jaxshap.games import draw_pairs, num_pairs
+
+POOL, MOST_CHOSEN, MOST_PLAYERS = (
+    2560,
+    512,
+    128,
+)  # beyond, random pairs are nearly balanced and choosing takes long
+
+
+def least_pairs(num_players: int) -> int:
+    """A player alone against the rest, for each player; or all pairs there are."""
+    return min(num_players, 2 ** (num_players - 1) - 1)
+
+
+def balanced_rates(num_players: int) -> Float[np.ndarray, "half"]:
+    """How fast pairs with a smaller side of size 1..⌊n/2⌋ come in: single players first, then all
+    sizes alike.
+    """
+    sizes = np.arange(1, num_players // 2 + 1)
+    return np.where(sizes == 1, np.inf, np.where(2 * sizes == num_players, 1.0, 2.0))
+
+
+def balanced_pairs(key: Key[Array, ""], num_players: int, count: int) -> Bool[Array, "count n"]:
+    """One side each of `count` distinct pairs: single players, then greedily the most balanced of a
+    random pool.
+
+    Balance is a small Σ (z·z'/n)⁴ over the pairs so far, z = ±1, which an orthogonal array of
+    strength 4 would minimise. N and the single players together count as one pair in it: counted in
+    full they keep out everything but halves of N, and the design is blind to how worths depend on
+    size. Sizes in the pool are equally likely. The pool depends on the number of players alone, so
+    a larger count keeps every pair; sums of integers make the order exact. Once all of the pool is
+    in, the pairs are those of `draw_pairs`, which came in at `balanced_rates`.
+    """
+    supply = num_pairs(num_players)
+    pool_size = min(sum(supply), num_players + min(160 * num_players, POOL))
+    chosen = (
+        min(8 * num_players, MOST_CHOSEN, (pool_size - num_players) // 2)
+        if num_players <= MOST_PLAYERS
+        else 0
+    )
+    picked = max(min(chosen, count - num_players), 0)
+    rates = tuple(balanced_rates(num_players).tolist())
+    drawn = draw_pairs(key, num_players, max(count, pool_size) if picked else count, rates)
+    if not picked:
+        return drawn[:count]
+    signs = jnp.where(drawn[:pool_size], 1, -1).astype(jnp.float32)
+    single, pool = signs[:num_players], signs[num_players:]
+    first = jnp.concatenate([jnp.ones((1, num_players), jnp.float32), single])
+    start = ((pool @ first.T / num_players) ** 4).sum(1) / num_players
+
+    def pick(score, _):
+        best = jnp.argmin(score)
+        score = score + (pool @ pool[best] / num_players) ** 4
+        return score.at[best].set(jnp.inf), best
+
+    score, picks = jax.lax.scan(pick, start, length=picked)
+    rest = jnp.argsort(jnp.isinf(score), stable=True)[
+        : len(pool) - picked
+    ]  # those not picked, in the order drawn
+    order = jnp.concatenate([jnp.arange(num_players), num_players + picks, num_players + rest])
+    return jnp.concatenate([drawn[order], drawn[pool_size:]])[:count]

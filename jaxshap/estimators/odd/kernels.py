@@ -1,0 +1,142 @@
+"""Kernels on coalitions as signs z = ±1, one for the odd and one for the even part of a game, and
+their read-outs.
+
+k_θ(z, z') = sinh(Σ θ_r z_r z'_r)/sinh(Σ θ_r) weighs products of an odd number of signs, the larger
+the less; cosh the even ones. Shapley values need the odd part only, interactions of two players the
+even part only. Everything here is a closed form or a Gauss–Legendre integral that is exact up to 78
+players.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from jaxshap.games import gain_weights
+
+
+def kernel(
+    inner: Float[Array, "m m"], total: Float[Array, ""], odd: bool
+) -> tuple[Float[Array, "m m"], Float[Array, "m m"]]:
+    """sinh(inner)/sinh(total), or cosh for both, without overflow; and its derivative by `inner` =
+    Σ θ z z' ≤ total.
+    """
+    near, far = jnp.exp(jnp.abs(inner) - total), jnp.exp(-jnp.abs(inner) - total)
+    sinh, cosh = jnp.sign(inner) * (near - far), near + far
+    return (
+        (sinh / _difference(total), cosh / _difference(total))
+        if odd
+        else (cosh / _sum(total), sinh / _sum(total))
+    )
+
+
+def shrinkage(total: Float[Array, ""], odd: bool) -> Float[Array, ""]:
+    """The derivative of the logarithm of the denominator: coth, or tanh."""
+    return _sum(total) / _difference(total) if odd else jnp.tanh(total)
+
+
+def value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n"]:
+    """Covariance of φ_i and the odd part at z: c ρ_i z_i ∫₋₁¹ Π_{r≠i} (1 + t ρ_r z_r) dt, ρ = tanh
+    θ.
+    """
+    scaled, log_constant = signs * jnp.tanh(theta), _log_constant(theta, odd=True)
+
+    def node(total, point):
+        position, weight = point
+        factors = 1 + position * scaled
+        return total + weight * jnp.exp(jnp.log(factors).sum(1) + log_constant)[
+            :, None
+        ] / factors, None
+
+    return scaled * jax.lax.scan(node, jnp.zeros_like(signs), _nodes(len(theta), theta.dtype))[0]
+
+
+def value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
+    """Variance of φ_i: c ρ_i ∬ Π_{r≠i} (1 + t u ρ_r) dt du."""
+    factors, products = _squared_nodes(theta, odd=True)
+    return jnp.tanh(theta) * (products @ (1 / factors))
+
+
+def pair_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n n"]:
+    """Covariance of I_ij and the even part at z: 2 c ρ_i z_i ρ_j z_j ∫₋₁¹ Π_{r≠i,j} (1 + t ρ_r z_r)
+    dt.
+    """
+    scaled, log_constant = signs * jnp.tanh(theta), _log_constant(theta, odd=False)
+
+    def node(total, point):
+        position, weight = point
+        factors = 1 + position * scaled
+        each = scaled / factors
+        product = weight * jnp.exp(jnp.log(factors).sum(1) + log_constant)
+        return total + (product[:, None] * each)[:, :, None] * each[:, None, :], None
+
+    start = jnp.zeros((*signs.shape, signs.shape[1]), signs.dtype)
+    return 2 * jax.lax.scan(node, start, _nodes(len(theta), theta.dtype))[0]
+
+
+def pair_variance(theta: Float[Array, "n"]) -> Float[Array, "n n"]:
+    """Variance of I_ij: 4 c ρ_i ρ_j ∬ Π_{r≠i,j} (1 + t u ρ_r) dt du."""
+    factors, products = _squared_nodes(theta, odd=False)
+    each = jnp.tanh(theta) / factors
+    return 4 * (products[:, None] * each).T @ each
+
+
+def white_value_cross(signs: Float[Array, "m n"]) -> Float[Array, "m n"]:
+    """What a pair counts for φ_i in the exact sum: the read-out of the part that no kernel
+    predicts.
+    """
+    gain = jnp.asarray(np.append(gain_weights(signs.shape[1]), 0), signs.dtype)
+    size = (signs > 0).sum(1)
+    inside, outside = 2 * gain[jnp.maximum(size - 1, 0)][:, None], -2 * gain[size][:, None]
+    return jnp.where(signs > 0, inside, outside)
+
+
+def white_value_variance(num_players: int) -> float:
+    return float(4 * (gain_weights(num_players) / num_players).sum())
+
+
+def white_pair_cross(signs: Float[Array, "m n"]) -> Float[Array, "m n n"]:
+    """What a pair counts for I_ij in the exact sum; the diagonal means nothing."""
+    num_players = signs.shape[1]
+    weight = jnp.asarray(np.concatenate([[0], gain_weights(num_players - 1), [0]]), signs.dtype)
+    size = (signs > 0).sum(1)[:, None, None]
+    inside = (signs > 0)[:, :, None].astype(int) + (signs > 0)[:, None, :].astype(int)
+    both, none = weight[jnp.maximum(size - 1, 0)], weight[jnp.minimum(size + 1, num_players)]
+    return 2 * jnp.where(inside == 2, both, jnp.where(inside == 1, -weight[size], none))
+
+
+def white_pair_variance(num_players: int) -> float:
+    return float(8 * (gain_weights(num_players - 1) / (num_players - 1)).sum())
+
+
+def _difference(total: Float[Array, ""]) -> Float[Array, ""]:
+    return -jnp.expm1(-2 * total)
+
+
+def _sum(total: Float[Array, ""]) -> Float[Array, ""]:
+    return 1 + jnp.exp(-2 * total)
+
+
+def _log_constant(theta: Float[Array, "n"], odd: bool) -> Float[Array, ""]:
+    """log c: c = Π cosh θ / sinh Σθ, or / cosh Σθ."""
+    denominator = _difference(theta.sum()) if odd else _sum(theta.sum())
+    return (
+        jnp.log1p(jnp.exp(-2 * theta)).sum()
+        - (len(theta) - 1) * float(np.log(2))
+        - jnp.log(denominator)
+    )
+
+
+def _nodes(num_players: int, dtype) -> tuple[Array, Array]:
+    positions, weights = np.polynomial.legendre.leggauss(min(num_players // 2 + 1, 40))
+    return jnp.asarray(positions, dtype), jnp.asarray(weights, dtype)
+
+
+def _squared_nodes(theta: Float[Array, "n"], odd: bool) -> tuple[Array, Array]:
+    """1 + t u ρ_r at every pair of nodes t, u, and c times their product over players with the
+    nodes' weights.
+    """
+    positions, weights = _nodes(len(theta), theta.dtype)
+    factors = 1 + (positions[:, None] * positions).reshape(-1, 1) * jnp.tanh(theta)
+    logs = jnp.log(factors).sum(1) + _log_constant(theta, odd)
+    return factors, (weights[:, None] * weights).reshape(-1) * jnp.exp(logs)

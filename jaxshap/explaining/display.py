@@ -1,0 +1,101 @@
+"""How an Explanation reads in a terminal and in a notebook."""
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jaxshap.explaining.explanation import Explanation
+
+MOST_LINES = 20
+
+
+def as_text(explanation: "Explanation") -> str:
+    """What was explained and how, then a table: values ± standard errors of a single row, or means
+    over rows.
+    """
+    names, numbers, errors, columns = _summary(explanation)
+    cells = [
+        [_number(v, e) for v, e in zip(*pair, strict=True)]
+        for pair in zip(numbers, errors, strict=True)
+    ]
+    width = max(map(len, [*names, "feature"]))
+    widths = [
+        max(len(column), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)
+    ]
+    lines = [
+        title(explanation),
+        f"{'feature':{width}}  " + "  ".join(map(str.rjust, columns, widths)),
+    ]
+    lines += [
+        f"{n:{width}}  " + "  ".join(map(str.rjust, line, widths))
+        for n, line in zip(names, cells, strict=True)
+    ]
+    return "\n".join([*lines, *_more(explanation)])
+
+
+def as_html(explanation: "Explanation") -> str:
+    """The same as a table with a bar and a ± error in each cell."""
+    names, numbers, errors, columns = _summary(explanation)
+    largest = np.nanmax(np.abs(numbers)) or 1
+    head = "".join(f"<th style='text-align:left'>{html.escape(column)}</th>" for column in columns)
+    lines = "".join(
+        f"<tr><td style='text-align:right'>{html.escape(name)}</td>"
+        + "".join(
+            f"<td>{_bar(v, largest)} {html.escape(_number(v, e))}</td>"
+            for v, e in zip(*pair, strict=True)
+        )
+        + "</tr>"
+        for name, *pair in zip(names, numbers, errors, strict=True)
+    )
+    caption = "<br>".join(html.escape(line) for line in (title(explanation), *_more(explanation)))
+    return f"<div>{caption}</div><table><tr><th></th>{head}</tr>{lines}</table>"
+
+
+def title(explanation: "Explanation") -> str:
+    """One line that says what was explained, with which value function and estimator, at what cost."""
+    rows, features, *outputs = explanation.values.shape
+    shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
+    shape += "".join(f" × {number} outputs" for number in outputs)
+    exact = " (exact)" if not explanation.std_error.any() else ""
+    return (
+        f"Explanation of {shape}: {explanation.value_function} Shapley values by {explanation.estimator}{exact}, "
+        f"{explanation.num_evaluations:,} evaluations"
+    )
+
+
+def _summary(explanation: "Explanation"):
+    """The largest features: the values of a single row, or mean |value| over rows with the mean
+    error as its bound.
+    """
+    values, error = (
+        part.reshape(*part.shape[:2], -1) for part in (explanation.values, explanation.std_error)
+    )
+    single = len(values) == 1
+    numbers, errors = (values[0], error[0]) if single else (np.abs(values).mean(0), error.mean(0))
+    order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]
+    what = "value ± error" if single else "mean |value| ± error"
+    if values.shape[2] == 1 and explanation.output_names is None:
+        columns = [what]
+    else:
+        outputs = explanation.output_names or tuple(f"output {i}" for i in range(values.shape[2]))
+        columns = [f"{what}, {output}" for output in outputs]
+    return [explanation.feature_names[i] for i in order], numbers[order], errors[order], columns
+
+
+def _more(explanation: "Explanation") -> list[str]:
+    hidden = len(explanation.feature_names) - MOST_LINES
+    return [f"… and {hidden} smaller feature{'s' * (hidden > 1)}"] if hidden > 0 else []
+
+
+def _number(value: float, error: float) -> str:
+    return f"{value:.4g} ± " + (f"{error:.1g}" if np.isfinite(error) else "?")
+
+
+def _bar(value: float, largest: float) -> str:
+    width = 80 * abs(value) / largest
+    colour = (
+        "#d55e00" if value >= 0 else "#56b4e9"
+    )  # as in plots: distinct in greyscale and to the colour-blind
+    return f"<span style='display:inline-block;height:.7em;width:{width:.0f}px;background:{colour}'></span>"

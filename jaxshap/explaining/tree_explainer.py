@@ -1,0 +1,73 @@
+"""Tree ensembles from the fitted model to an Explanation, exactly and without evaluations."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxshap.explaining.explanation import Explanation
+from jaxshap.explaining.source import Source
+from jaxshap.inputs import (
+    WeightedRows,
+    own_columns,
+    read_background,
+    read_output_names,
+    read_table,
+    read_weights,
+)
+from jaxshap.trees import Ensemble, base_margin, interventional, path_dependent, read_trees
+from jaxshap.values import marginal
+
+
+def explain_trees(
+    model: Any,
+    X: Any,
+    background: Any,
+    feature_names: Sequence[str] | None,
+    output_names: Sequence[str] | None,
+) -> Explanation:
+    """Exact values of the raw margin: interventional with a background, path-dependent without."""
+    table = read_table(X, "X", own_columns(model, X, feature_names))
+    ensemble = read_trees(model)
+    rows, source = np.asarray(table.array), None
+    if background is None:
+        values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
+    else:
+        background, options = read_weights(background)
+        references, weights = read_background(background, table), options.get("weights")
+        values = interventional(ensemble, rows, references, weights)
+        base, name = (
+            jnp.average(ensemble.predict(references), axis=0, weights=weights),
+            "interventional",
+        )
+        kept = references if weights is None else WeightedRows(references, weights)
+        margin = jax.tree_util.Partial(_margin, ensemble)
+        source = Source(
+            lambda: marginal(margin, rows, references, weights), np.arange(len(rows)), (), kept
+        )
+    values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
+    if values.shape[2] == 1:
+        values, base = values[..., 0], base[:, 0]
+        source = source and source.pick(source.rows.tolist(), 0)
+    elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
+        output_names = tuple(map(str, classes))
+    return Explanation(
+        values=values,
+        std_error=np.zeros_like(values),
+        base_values=base,
+        data=rows,
+        feature_names=table.names,
+        output_names=read_output_names(output_names, None, values.shape[2:]),
+        num_evaluations=0,
+        value_function=name
+        if ensemble.structure.link == "identity"
+        else f"{name} ({ensemble.structure.link} margin)",
+        estimator="trees",
+        source=source,
+    )
+
+
+def _margin(ensemble: Ensemble, rows):
+    return ensemble.predict(rows)

@@ -1,0 +1,88 @@
+"""A large background by a few rows with weights."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+
+class WeightedRows(NamedTuple):
+    """Background rows, and how much each of them counts.
+
+    Example:
+        >>> import jaxshap
+        >>> few = jaxshap.WeightedRows([[0.0, 0.0], [4.0, 8.0]], [0.75, 0.25])
+        >>> jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], few).base_values.tolist()
+        [4.0]
+    """
+
+    rows: Float[np.ndarray, "k features"]
+    weights: Float[np.ndarray, "k"]
+
+
+def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) -> WeightedRows:
+    """`count` rows that stand for the background, each weighted by how many it stands for.
+
+    Centres of k-means in standard deviations; each coordinate is then the nearest value that
+    occurs, so that codes of categories stay codes. It is another, cruder game: compare the base
+    values before you trust it.
+
+    Example:
+        >>> import jaxshap
+        >>> few = jaxshap.kmeans([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [9.0, 8.0]], 2)
+        >>> sorted(zip(few.rows.tolist(), few.weights.tolist()))
+        [([0.0, 1.0], 0.75), ([9.0, 8.0], 0.25)]
+    """
+    rows = np.asarray(background)
+    rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)
+    if rows.ndim != 2 or not 1 <= count <= len(rows):
+        raise ValueError(
+            f"{count} of a background of shape {rows.shape}: pass a table, and no more than its rows."
+        )
+    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    if weights.shape != (len(rows),) or not (weights >= 0).all() or not weights.sum() > 0:
+        raise ValueError(
+            f"weights must be one non-negative number for each of {len(rows)} rows, and not all 0."
+        )
+    scale = rows.std(0, dtype=np.float64)
+    scaled = rows / np.where(scale > 0, scale, 1)
+    label = _labels(scaled, count, key)
+    members = [
+        one
+        for one in (np.flatnonzero(label == number) for number in range(count))
+        if weights[one].sum() > 0
+    ]
+    share = np.array([weights[one].sum() for one in members])
+    centres = np.stack([np.average(rows[one], axis=0, weights=weights[one]) for one in members])
+    found = [
+        _nearest(np.unique(column), centre)
+        for column, centre in zip(rows.T, centres.T, strict=True)
+    ]
+    return WeightedRows(np.stack(found, axis=1).astype(rows.dtype), share / share.sum())
+
+
+def spread(
+    rows: Float[Array, "m features"], weights: Float[Array, "m"]
+) -> Float[Array, "features"]:
+    """The weighted standard deviation of each column, 1 where it does not vary: a unit for
+    distances.
+    """
+    deviation = jnp.sqrt(weights @ (rows - weights @ rows) ** 2)
+    return jnp.where(deviation > 0, deviation, 1)
+
+
+def _labels(rows: Float[np.ndarray, "m features"], count: int, key: int) -> Int[np.ndarray, "m"]:
+    from scipy.cluster.vq import kmeans2
+
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # a cluster may stay empty
+        return kmeans2(rows, count, minit="++", rng=key)[1]
+
+
+def _nearest(
+    values: Float[np.ndarray, "m"], points: Float[np.ndarray, "k"]
+) -> Float[np.ndarray, "k"]:
+    right = np.clip(np.searchsorted(values, points), 0, len(values) - 1)
+    left = np.maximum(right - 1, 0)
+    return np.where(points - values[left] <= values[right] - points, values[left], values[right])

@@ -1,0 +1,182 @@
+"""Who plays: which parts of an input, an array or any pytree of arrays, come and go together."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Int, PyTree
+
+STAYS = -1  # the owner of what belongs to no player and always has the row's own value
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Players:
+    """The player that owns each entry of one input, and their names.
+
+    `owner` has the structure of the input; each of its arrays matches the leading axes of its leaf
+    (without the axis of rows), so that a map of pixels serves all channels. Entries of −1 belong to
+    nobody: they are never taken away.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> players = jaxshap.Players(np.array([0, 0, 1]), ("left", "right"))
+        >>> X, background = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3))
+        >>> jaxshap.explain(lambda x: x.sum(1), X, background, groups=players).values.tolist()
+        [[3.0, 3.0]]
+    """
+
+    owner: PyTree[Int[np.ndarray, "..."]]
+    names: tuple[str, ...]
+
+    def __post_init__(self):
+        owned = np.unique(np.concatenate([np.ravel(part) for part in jax.tree.leaves(self.owner)]))
+        if (
+            not np.issubdtype(owned.dtype, np.integer)
+            or owned.min() < STAYS
+            or owned.max() >= len(self.names)
+        ):
+            raise ValueError(
+                f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last player."
+            )
+        if idle := [name for number, name in enumerate(self.names) if number not in owned]:
+            raise ValueError(f"the players {idle} own nothing: leave them out.")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def some_stay(self) -> bool:
+        """Whether parts of the input belong to nobody."""
+        return any((np.asarray(part) == STAYS).any() for part in jax.tree.leaves(self.owner))
+
+    def check(self, example: PyTree, what: str) -> None:
+        """Whether inputs of these shapes, rows in front, have the parts that are owned."""
+        structure, expected = jax.tree.structure(example), jax.tree.structure(self.owner)
+        if structure != expected:
+            raise ValueError(
+                f"{what} has the structure {structure}, and the players are those of {expected}."
+            )
+        for (path, leaf), owner in zip(
+            jax.tree_util.tree_leaves_with_path(example), jax.tree.leaves(self.owner), strict=True
+        ):
+            shape, owned = np.shape(leaf)[1:], np.shape(owner)
+            if shape[: len(owned)] != owned:
+                raise ValueError(
+                    f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the players are those of "
+                    f"inputs of shape {owned}: make them for the same shape."
+                )
+
+
+def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
+    """Blocks of an image, a series or a volume: `patches((28, 28), 4)` has 49, `patches((1000,),
+    50)` 20 windows.
+
+    Axes after those of `shape`, such as colours, belong to the same patch; the last along an axis
+    may be smaller.
+
+    Example:
+        >>> import jaxshap
+        >>> blocks = jaxshap.patches((2, 4), 2)
+        >>> blocks.names, blocks.owner.tolist()
+        (('0,0', '0,1'), [[0, 0, 1, 1], [0, 0, 1, 1]])
+    """
+    sizes = (size,) * len(shape) if isinstance(size, int) else tuple(size)
+    if len(sizes) != len(shape) or min(sizes, default=0) < 1 or min(shape, default=0) < 1:
+        raise ValueError(
+            f"patches of {size} in {tuple(shape)}: pass one positive length for each axis."
+        )
+    counts = [-(-length // one) for length, one in zip(shape, sizes, strict=True)]
+    places = np.indices(shape) // np.reshape(sizes, (-1,) + (1,) * len(shape))
+    owner = np.ravel_multi_index(tuple(places), counts)
+    return Players(owner, tuple(",".join(map(str, place)) for place in np.ndindex(*counts)))
+
+
+def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = None) -> Players:
+    """One player for each label of the map (superpixels, regions, sensors); what is labelled −1 is
+    never taken away.
+
+    Example:
+        >>> import jaxshap
+        >>> regions = jaxshap.segments([[7, 7, 9], [7, 9, -1]], names=["sky", "sea"])
+        >>> regions.names, regions.owner.tolist()
+        (('sky', 'sea'), [[0, 0, 1], [0, 1, -1]])
+    """
+    labels = np.asarray(label_map)
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise TypeError(
+            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each pixel."
+        )
+    present = np.unique(labels[labels != STAYS])
+    if names is not None and len(names) != len(present):
+        raise ValueError(f"there are {len(names)} names for {len(present)} labels.")
+    owner = np.where(labels == STAYS, STAYS, np.searchsorted(present, labels))
+    return Players(owner, tuple(map(str, present if names is None else names)))
+
+
+def tokens(length: int, names: Sequence[str] | None = None) -> Players:
+    """The positions of a sequence, of token numbers `(rows, length)` or of vectors `(rows, length,
+    width)`.
+
+    Absent tokens are those of the background: one row of a mask token, or of its vector.
+
+    Example:
+        >>> import jaxshap
+        >>> jaxshap.tokens(3, names=["not", "so", "bad"]).names
+        ('not', 'so', 'bad')
+    """
+    if length < 1 or (names is not None and len(names) != length):
+        raise ValueError(
+            f"a sequence of {length} tokens needs a positive length, and as many names if any."
+        )
+    return Players(np.arange(length), tuple(map(str, range(length) if names is None else names)))
+
+
+def leaves(tree: PyTree) -> Players:
+    """Every array of an input is one player: `leaves({"image": ..., "age": ...})`.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> jaxshap.leaves({"image": np.zeros((1, 4, 4)), "age": np.zeros((1,))}).names
+        ('age', 'image')
+    """
+    paths, structure = jax.tree_util.tree_flatten_with_path(tree)
+    if not paths:
+        raise ValueError("this input has no arrays: pass an example of it.")
+    owner = jax.tree.unflatten(structure, [np.asarray(number) for number in range(len(paths))])
+    return Players(owner, tuple(_name(path) for path, _ in paths))
+
+
+def together(parts: PyTree) -> Players:
+    """Players of an input whose leaves have players of their own: `together({"image": patches(...),
+    "text": ...})`.
+
+    None in the place of a leaf: it is never taken away.
+
+    Example:
+        >>> import jaxshap
+        >>> jaxshap.together({"image": jaxshap.patches((2, 4), 2), "mask": None, "text": jaxshap.tokens(2)}).names
+        ('image 0,0', 'image 0,1', 'text 0', 'text 1')
+    """
+
+    def is_part(part):
+        return part is None or isinstance(part, Players)
+
+    paths, structure = jax.tree_util.tree_flatten_with_path(parts, is_leaf=is_part)
+    if wrong := [type(part).__name__ for _, part in paths if not is_part(part)]:
+        raise TypeError(f"together takes a tree of players, such as patches(...), and not {wrong}.")
+    owners, names = [], []
+    for path, part in paths:
+        if part is None:
+            owners.append(np.asarray(STAYS))
+            continue
+        if not isinstance(part.owner, np.ndarray):
+            raise TypeError(f"the players of {_name(path)} must be those of one array.")
+        owners.append(np.where(part.owner == STAYS, STAYS, part.owner + len(names)))
+        names += [f"{_name(path)} {name}" for name in part.names]
+    return Players(jax.tree.unflatten(structure, owners), tuple(names))
+
+
+def _name(path: Any) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator=".") or "input"

@@ -1,0 +1,17 @@
+"""Interactions: indices of groups of players, exact and sampled, and the functional decomposition."""
+
+from jaxshap.interactions.components import component as component
+from jaxshap.interactions.decomposition import Decomposition as Decomposition
+from jaxshap.interactions.decomposition import decompose as decompose
+from jaxshap.interactions.indices import Interactions as Interactions
+from jaxshap.interactions.indices import exact_interactions as exact_interactions
+from jaxshap.interactions.sampled import estimate_interactions as estimate_interactions
+
+__all__ = [
+    "Decomposition",
+    "Interactions",
+    "component",
+    "decompose",
+    "estimate_interactions",
+    "exact_interactions",
+]

@@ -1,0 +1,89 @@
+"""Interaction indices by their weights: I(S) = Σ_{T⊇S} weight(|S|, |T|) m(T), with m the Möbius
+coefficients.
+
+The same index is a sum over Walsh coefficients, as m(T) = (−2)^|T| Σ_{U⊇T} c_U. Möbius coefficients
+of many players are large and cancel in the sum; Walsh coefficients are not, so that float32 is
+enough. Weights are found as fractions.
+"""
+
+import functools
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+from jaxtyping import Float
+
+
+def _shapley(size: int, larger: int, order: int) -> Fraction:
+    """SII, Grabisch & Roubens (1999)."""
+    return Fraction(1, larger - size + 1)
+
+
+def _banzhaf(size: int, larger: int, order: int) -> Fraction:
+    """BII, Grabisch & Roubens (1999)."""
+    return Fraction(1, 2 ** (larger - size))
+
+
+def _aggregated(size: int, larger: int, order: int) -> Fraction:
+    """k-SII, Bordt & von Luxburg (2023): SII of all larger sets up to `order` players, times
+    Bernoulli numbers.
+    """
+    extra = larger - size
+    steps = range(min(order - size, extra) + 1)
+    return sum((comb(extra, j) * _bernoulli(j) / (extra - j + 1) for j in steps), Fraction(0))
+
+
+def _taylor(size: int, larger: int, order: int) -> Fraction:
+    """STII, Sundararajan, Dhamdhere & Agarwal (2020): the top order shares out all that is above
+    it.
+    """
+    if size < order:
+        return Fraction(larger == size)
+    return Fraction(1, comb(larger, order))
+
+
+def _faithful(size: int, larger: int, order: int) -> Fraction:
+    """FSII, Tsai, Yeh & Ravikumar (2023): the best fit to the game by sets of at most `order`
+    players.
+    """
+    if larger <= order:
+        return Fraction(larger == size)
+    sign = (-1) ** (order - size)
+    share = Fraction(size, order + size) * comb(order, size)
+    return sign * share * Fraction(comb(larger - 1, order), comb(larger + order - 1, order + size))
+
+
+WEIGHTS = {
+    "SV": _shapley,
+    "BV": _banzhaf,
+    "SII": _shapley,
+    "k-SII": _aggregated,
+    "STII": _taylor,
+    "FSII": _faithful,
+    "BII": _banzhaf,
+}
+VALUES = {"SV": "SII", "BV": "BII"}  # of single players, and the index that extends them to sets
+
+
+@functools.lru_cache(maxsize=64)
+def walsh_weights(index: str, order: int, num_players: int) -> Float[np.ndarray, "order n+1"]:
+    """What the Walsh coefficient of a set with |U∖S| = 0..n counts for S, of 1..order players."""
+    found = np.zeros((order, num_players + 1))
+    for size in range(1, order + 1):
+        for extra in range(num_players - size + 1):
+            terms = (
+                comb(extra, j) * (-2) ** (size + j) * WEIGHTS[index](size, size + j, order)
+                for j in range(extra + 1)
+            )
+            found[size - 1, extra] = float(sum(terms, Fraction(0)))
+    found.flags.writeable = False
+    return found
+
+
+@functools.cache
+def _bernoulli(number: int) -> Fraction:
+    """1, −1/2, 1/6, 0, −1/30, …"""
+    if number == 0:
+        return Fraction(1)
+    earlier = sum((comb(number + 1, j) * _bernoulli(j) for j in range(number)), Fraction(0))
+    return -earlier / (number + 1)

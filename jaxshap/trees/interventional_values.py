@@ -1,0 +1,91 @@
+"""Interventional values: absent features come from background rows, as in `jaxshap.marginal`,
+exactly.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from jaxshap.trees.attribution import Kind, attribute, with_diagonal
+from jaxshap.trees.direct import background_sum
+from jaxshap.trees.ensemble import Ensemble
+from jaxshap.trees.paths import Paths, merged_paths
+from jaxshap.trees.tables import patterns
+
+
+class Background(NamedTuple):
+    """Codes of the background, and how much each row counts."""
+
+    codes: Int[Array, "columns background"]
+    weights: Float[Array, "background"]
+
+
+def interventional(
+    ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
+) -> Float[Array, "rows features outputs"]:
+    """Exact Shapley values of the raw margin in the marginal game; they sum to the margin less its
+    background mean.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.trees.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> jaxshap.trees.interventional(trees, X[3:], X)[0, :, 0].tolist()
+        [1.5, 1.5]
+    """
+    return attribute(ensemble, rows, _kind(ensemble, background, weights), 1)
+
+
+def interventional_interactions(
+    ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
+) -> Float[Array, "rows features features outputs"]:
+    """Shapley interactions of the marginal game: each half off the diagonal, the rest of a
+    feature's value on it.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> trees = jaxshap.trees.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> jaxshap.trees.interventional_interactions(trees, X[3:], X)[0, :, :, 0].tolist()
+        [[1.0, 0.5], [0.5, 1.0]]
+    """
+    once = attribute(ensemble, rows, _kind(ensemble, background, weights), 2)
+    return with_diagonal(once, interventional(ensemble, rows, background, weights))
+
+
+def _kind(ensemble: Ensemble, background: Any, weights: Any) -> Kind:
+    coded = _coded(ensemble, background, weights)
+    return Kind(_chances, background_sum, coded, cost=1.5 * coded.codes.shape[1])
+
+
+def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
+    codes = jnp.asarray(merged_paths(ensemble.structure).structure.encode_narrow(background)).T
+    dtype = jax.dtypes.canonicalize_dtype(np.float64)
+    if weights is None:
+        return Background(codes, jnp.ones(codes.shape[1], dtype))
+    if np.shape(weights) != (codes.shape[1],):
+        raise ValueError(
+            f"weights have shape {np.shape(weights)} for {codes.shape[1]} background rows: one a row."
+        )
+    return Background(codes, jnp.asarray(weights, dtype))
+
+
+def _chances(
+    paths: Paths, background: Background
+) -> tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]:
+    """Counts first, then one division: adding up shares in float32 would lose digits."""
+    width = paths.column.shape[1]
+
+    def count(_, pattern):
+        return None, jnp.zeros(2**width, background.weights.dtype).at[pattern].add(
+            background.weights
+        )
+
+    counts = jax.lax.scan(count, None, patterns(paths, background.codes))[1]
+    chances = counts / background.weights.sum()
+    return chances, chances.reshape(len(chances), 2, -1)[:, ::-1].reshape(chances.shape)

@@ -1,0 +1,1 @@
+"""Readers of fitted tree ensembles, one file a library."""

@@ -1,0 +1,26 @@
+"""Models that JAX cannot trace: numpy, scikit-learn, torch, remote."""
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxshap.games import Host
+
+
+def host(predict: Callable[[Any], Any]) -> Host:
+    """Mark a model that runs outside JAX: it gets numpy batches `(rows, features)` and returns
+    `(rows, *outputs)`.
+
+    It works with every value function and estimator, one call a batch, but not under jit, vmap or
+    grad.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> model = jaxshap.host(lambda rows: np.median(rows, axis=1))
+        >>> jaxshap.explain(model, [[2.0, 4.0]], [[0.0, 0.0]]).values.tolist()
+        [[1.0, 2.0]]
+    """
+    if not callable(predict):
+        raise TypeError(
+            f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}."
+        )
+    return predict if isinstance(predict, Host) else Host(predict)

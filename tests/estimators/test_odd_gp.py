@@ -1,0 +1,477 @@
+"""OddGP and its parts: kernels and read-outs against brute force, the design, the fit, and what it
+is good for.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from known_games import brute_force_shapley, membership, random_table
+
+import jaxshap
+from jaxshap.estimators.least_squares import two_thirds
+from jaxshap.estimators.odd import fit as sign_fit
+from jaxshap.estimators.odd import gaussian_process as odd_gp
+from jaxshap.estimators.odd import kernels as sign_kernels
+from jaxshap.estimators.odd import process as sign_process
+from jaxshap.estimators.odd.design import balanced_pairs
+from jaxshap.estimators.odd.fit import first_prior, fit, start
+from jaxshap.estimators.odd.process import Parameters, Rows
+
+N = 5
+SIGNS = np.where(membership(N), 1.0, -1.0)
+THETA, NU, W = np.array([0.3, 0.05, 0.9, 0.4, 0.2]), 0.03, 0.2
+BOTH = pytest.mark.parametrize("odd", [True, False], ids=["odd", "even"])
+
+
+def sets(odd):
+    """The sets of players of odd or even size, as indices of coalitions."""
+    return [index for index in range(2**N) if index.bit_count() % 2 == odd]
+
+
+def products(signs, odd):
+    """χ_T(z) = Π_{r∈T} z_r for every such set T, one column each."""
+    return np.stack(
+        [np.where(membership(N)[index], signs, 1).prod(1) for index in sets(odd)], axis=1
+    )
+
+
+def spectrum(theta, odd):
+    """sinh or cosh of Σ θ z z' expands in products of signs with weights Π_T sinh θ Π_rest cosh θ."""
+    weights = np.where(membership(N)[sets(odd)], np.sinh(theta), np.cosh(theta)).prod(1)
+    return weights / (np.sinh if odd else np.cosh)(theta.sum())
+
+
+def rows_of(signs, targets=None, live=None):
+    targets = np.ones((len(signs), 1)) if targets is None else targets
+    live = np.ones(len(signs), bool) if live is None else live
+    return Rows(jnp.asarray(signs), jnp.asarray(live), jnp.asarray(targets))
+
+
+def parameters():
+    return Parameters(jnp.asarray(np.log(THETA)), jnp.asarray(np.log(NU)), jnp.asarray(np.log(W)))
+
+
+def interactions(worths):
+    """The Shapley interaction index of every two players, by its definition."""
+    number = len(worths).bit_length() - 1
+    players = membership(number)
+    found = np.zeros((number, number))
+    for i in range(number):
+        for j in set(range(number)) - {i}:
+            for index in np.flatnonzero(~players[:, i] & ~players[:, j]):
+                size = int(players[index].sum())
+                weight = 1 / ((number - 1) * math.comb(number - 2, size))
+                both, first, second = index + 2**i + 2**j, index + 2**i, index + 2**j
+                found[i, j] += weight * (
+                    worths[both] - worths[first] - worths[second] + worths[index]
+                )
+    return found
+
+
+@BOTH
+def test_the_kernel_is_the_covariance_of_random_products_of_signs(odd):
+    with jax.enable_x64(True):
+        signs = SIGNS[[3, 6, 9, 12, 31]]
+        columns = products(signs, odd)
+        weights = spectrum(THETA, odd) + W * spectrum(8 * THETA, odd)
+        rows, theta = rows_of(signs), jnp.asarray(THETA)
+        covariance = sign_process._covariance(rows, theta, NU, W, odd, 0.0)[0]
+        np.testing.assert_allclose(
+            covariance, (columns * weights) @ columns.T + NU * np.eye(5), rtol=1e-10
+        )
+
+
+def test_values_are_read_out_of_the_odd_products():
+    """y = Σ_T c_T χ_T has φ_i = 2 Σ_{T∋i} c_T/|T|: every covariance follows by summing over T."""
+    with jax.enable_x64(True):
+        signs, theta = SIGNS[[3, 6, 9, 12, 31]], jnp.asarray(THETA)
+        inside = membership(N)[sets(odd=True)]
+        read = 2 * inside / inside.sum(1, keepdims=True)  # (sets, players)
+        cross = sign_kernels.value_cross(jnp.asarray(signs), theta)
+        weighted = products(signs, odd=True) * spectrum(THETA, odd=True)
+        np.testing.assert_allclose(cross, weighted @ read, rtol=1e-10, atol=1e-14)
+        variance = (spectrum(THETA, odd=True)[:, None] * read**2).sum(0)
+        np.testing.assert_allclose(sign_kernels.value_variance(theta), variance, rtol=1e-10)
+
+
+def test_interactions_are_read_out_of_the_even_products():
+    """I_ij = 4 Σ_{T⊇ij} c_T/(|T| − 1)."""
+    with jax.enable_x64(True):
+        signs, theta = SIGNS[[3, 6, 9, 12, 31]], jnp.asarray(THETA)
+        inside = membership(N)[sets(odd=False)]
+        both = inside[:, :, None] & inside[:, None, :] & ~np.eye(N, dtype=bool)
+        read = (
+            4 * both / np.maximum(inside.sum(1) - 1, 1)[:, None, None]
+        )  # (sets, players, players)
+        cross = np.array(sign_kernels.pair_cross(jnp.asarray(signs), theta))
+        weighted = products(signs, odd=False) * spectrum(THETA, odd=False)
+        off = ~np.eye(N, dtype=bool)
+        np.testing.assert_allclose(
+            cross[:, off], np.einsum("mt,tij->mij", weighted, read)[:, off], atol=1e-12
+        )
+        variance = np.einsum("t,tij->ij", spectrum(THETA, odd=False), read**2)
+        np.testing.assert_allclose(
+            np.array(sign_kernels.pair_variance(theta))[off], variance[off], rtol=1e-10
+        )
+
+
+def test_what_no_kernel_predicts_is_read_out_by_the_exact_sums():
+    """With all pairs of a game, one side of each and N with ∅: Σ A_i y is φ_i, and Σ B_ij e is
+    I_ij.
+    """
+    with jax.enable_x64(True):
+        worths, sides = random_table(2, N), np.arange(16, 32)  # those with the last player
+        odd, even = ((worths[sides] + sign * worths[31 - sides]) / 2 for sign in (-1, 1))
+        signs = jnp.asarray(SIGNS[sides])
+        weights, pairs = (
+            np.array(of(signs))
+            for of in (sign_kernels.white_value_cross, sign_kernels.white_pair_cross)
+        )
+        np.testing.assert_allclose(odd @ weights, brute_force_shapley(worths), atol=1e-12)
+        np.testing.assert_allclose(
+            sign_kernels.white_value_variance(N), (weights[:, 0] ** 2).sum(), rtol=1e-10
+        )
+        off = ~np.eye(N, dtype=bool)
+        np.testing.assert_allclose(
+            np.einsum("m,mij->ij", even, pairs)[off], interactions(worths)[off], atol=1e-12
+        )
+        np.testing.assert_allclose(
+            sign_kernels.white_pair_variance(N), (pairs[:, 0, 1] ** 2).sum(), rtol=1e-10
+        )
+
+
+@BOTH
+def test_the_gradient_of_the_objective_is_its_derivative_and_padding_changes_neither(odd):
+    with jax.enable_x64(True):
+        targets = np.random.default_rng(0).normal(size=(12, 3))
+        targets[:, 2] = 0  # padding among the outputs
+        live = np.arange(12) < 10
+        rows = rows_of(SIGNS[4:16], np.where(live[:, None], targets, 0), live)
+        prior = first_prior(N, jnp.float64)
+        value, gradient = sign_process.objective(rows, parameters(), prior, odd=odd, jitter=1e-6)
+        derivative = jax.grad(
+            lambda p: sign_process.objective(rows, p, prior, odd=odd, jitter=1e-6)[0]
+        )(parameters())
+        for found, expected in zip(gradient, derivative, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+        short = rows_of(SIGNS[4:14], targets[:10, :2])
+        alone = sign_process.objective(short, parameters(), prior, odd=odd, jitter=1e-6)[0]
+        np.testing.assert_allclose(value, alone, rtol=1e-10)
+
+
+def test_the_fit_descends_to_where_the_gradient_vanishes():
+    with jax.enable_x64(True):
+        rng = np.random.default_rng(1)
+        rows = rows_of(SIGNS[16:], np.tanh(SIGNS[16:] @ rng.normal(size=(N, 2)) / 2))
+        prior, begin = first_prior(N, jnp.float64), start(N, jnp.float64)
+        found = [
+            fit(rows, begin, prior, count, odd=True, jitter=1e-7) for count in (1, 5, 10, 40, 200)
+        ]
+        objectives = [
+            sign_process.objective(rows, point, prior, odd=True, jitter=1e-7) for point in found
+        ]
+        values = [value for value, _ in objectives]
+        assert values[0] > values[1] > values[2] >= values[3]
+        bounds = zip(found[-1], sign_fit.LOWEST, sign_fit.HIGHEST, strict=True)
+        inside = Parameters(*((part > low) & (part < high) for part, low, high in bounds))
+        slopes = jax.tree.map(
+            lambda slope, free: jnp.where(free, slope, 0), objectives[-1][1], inside
+        )
+        assert max(float(jnp.abs(part).max()) for part in slopes) < 1e-3
+
+
+def test_gradients_are_those_of_the_linear_map_with_hyperparameters_held(monkeypatch):
+    """Central differences of `solve` with the fitted hyperparameters put back by hand."""
+    with jax.enable_x64(True):
+        upstream, plan = jnp.arange(1.0, 7.0), jaxshap.OddGP().plan(jax.random.key(1), 6, 40)
+        table = smooth_worths(6, 3)
+        worths = jnp.asarray(table[np.asarray(plan.coalitions) @ 2 ** np.arange(6)])
+        empty, full = jnp.asarray(table[0]), jnp.asarray(table[-1])
+        kept = []
+
+        def keeping(*args, **kwargs):
+            kept.append(fit(*args, **kwargs))
+            return kept[-1]
+
+        def objective(worths):
+            return upstream @ jaxshap.OddGP().solve(plan, worths, empty, full).values
+
+        gradient = jax.jit(jax.grad(objective))(worths)
+        monkeypatch.setattr(sign_fit, "fit", keeping)
+        objective(worths)
+        monkeypatch.setattr(sign_fit, "fit", lambda *args, **kwargs: kept[0])
+        held = jax.jit(objective)
+        for index in (0, 7, 20, 37):
+            step = jnp.zeros_like(worths).at[index].set(1e-4)
+            difference = (held(worths + step) - held(worths - step)) / 2e-4
+            np.testing.assert_allclose(gradient[index], difference, rtol=1e-6, atol=1e-8)
+        assert np.abs(gradient).max() > 0.1
+
+
+@pytest.mark.parametrize("num_players", [3, 4, 8])
+def test_all_pairs_give_the_exact_values_with_no_error(num_players):
+    worths = random_table(num_players, num_players)
+    result = jaxshap.estimate(
+        0, jaxshap.table(jnp.asarray(worths, jnp.float32)), jaxshap.OddGP(), 2**num_players
+    )
+    np.testing.assert_allclose(result.values, brute_force_shapley(worths), atol=1e-5)
+    np.testing.assert_array_equal(result.std_error, 0)
+
+
+@pytest.mark.parametrize("num_players", [8, 40])
+def test_designs_begin_with_single_players_repeat_nothing_and_grow(num_players):
+    small, large = (
+        np.asarray(
+            jaxshap.OddGP().plan(jax.random.key(3), num_players, multiple * num_players).coalitions
+        )
+        for multiple in (4, 22)
+    )
+    np.testing.assert_array_equal(
+        np.sort(small[: 2 * num_players : 2].argmax(1)), np.arange(num_players)
+    )
+    assert len(np.unique(large, axis=0)) == len(large)
+    np.testing.assert_array_equal(large[: len(small)], small)
+
+
+def test_the_design_is_more_balanced_than_a_random_one():
+    """Σ (z·z'/n)⁴ over pairs of rows beyond the single players."""
+
+    def imbalance(estimator):
+        side = np.asarray(estimator.plan(jax.random.key(0), 12, 98).coalitions)[::2]
+        signs = np.where(side[np.minimum(side.sum(1), (~side).sum(1)) > 1], 1, -1)
+        overlap = (signs @ signs.T / 12) ** 4
+        return (overlap.sum() - len(signs)) / len(signs) ** 2
+
+    assert imbalance(jaxshap.OddGP()) < 0.7 * imbalance(jaxshap.Leverage())
+
+
+def test_the_design_does_not_ask_about_halves_alone():
+    """Counting the single players in full would leave nothing else (46 of 48)."""
+    sizes = np.asarray(balanced_pairs(jax.random.key(2), 12, 60)).sum(1)
+    assert (np.minimum(sizes, 12 - sizes)[12:] < 6).mean() > 0.3
+
+
+def test_additive_odd_parts_are_exact_beside_outputs_that_are_not():
+    """They go by least squares, and do not pull the lengths of the others."""
+    players = membership(8)
+    additive = players @ np.linspace(-1, 2, 8) + 3 * players[:, 0] * players[:, 5]
+    worths = np.stack([additive, smooth_worths(8, 0)], axis=1)
+    alone = jaxshap.estimate(
+        1, jaxshap.table(jnp.asarray(worths[:, 1:], jnp.float32)), jaxshap.OddGP(), 70
+    )
+    both = jaxshap.estimate(1, jaxshap.table(jnp.asarray(worths, jnp.float32)), jaxshap.OddGP(), 70)
+    np.testing.assert_allclose(both.values[:, 0], brute_force_shapley(additive), atol=1e-5)
+    assert (np.asarray(both.std_error[:, 0]) < 1e-5).all()
+    assert (
+        np.abs(both.values[:, 1] - alone.values[:, 0]) < np.asarray(alone.std_error[:, 0])
+    ).all()
+
+
+def smooth_worths(num_players, seed):
+    rng = np.random.default_rng(seed)
+    return np.tanh(membership(num_players) @ rng.normal(size=(num_players, 6))) @ rng.normal(size=6)
+
+
+def test_smooth_games_have_a_fraction_of_the_error_of_leverage():
+    """Four games of 9 players at 10n, 4 keys each; the error is several times smaller, so half is a
+    safe claim.
+    """
+    errors = {}
+    for estimator in (jaxshap.OddGP(), jaxshap.Leverage()):
+        squares = []
+        for seed in range(4):
+            worths = smooth_worths(9, seed)
+            game, truth = (
+                jaxshap.table(jnp.asarray(worths, jnp.float32)),
+                brute_force_shapley(worths),
+            )
+            squares += [
+                ((jaxshap.estimate(key, game, estimator, 90).values - truth) ** 2).sum()
+                for key in range(4)
+            ]
+        errors[estimator] = np.exp(np.mean(np.log(squares)))
+    assert errors[jaxshap.OddGP()] < 0.5 * errors[jaxshap.Leverage()]
+
+
+def test_length_scales_of_their_own_help_outputs_that_differ():
+    """Each of three games looks at three of nine players; lengths shared by all of them see
+    interactions of nine.
+    """
+    worths = np.sin(membership(9).reshape(-1, 3, 3) @ np.array([2.0, -3.0, 1.5]))
+    game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
+    errors = []
+    for fit_each in (True, False):
+        found = [
+            jaxshap.estimate(key, game, jaxshap.OddGP(fit_each=fit_each), 160) for key in range(4)
+        ]
+        errors.append(np.mean([np.abs(one.values - truth).mean() for one in found]))
+    assert errors[0] < 0.8 * errors[1]
+
+
+def test_outputs_that_do_not_vary_get_zero_and_do_not_disturb_the_others():
+    worths = np.stack([smooth_worths(7, 0), np.full(128, 3.0), smooth_worths(7, 1)], axis=1)
+    result = jaxshap.estimate(
+        0, jaxshap.table(jnp.asarray(worths, jnp.float32)), jaxshap.OddGP(), 60
+    )
+    np.testing.assert_array_equal(result.values[:, 1], 0)
+    assert np.isfinite(result.values).all()
+    assert np.isfinite(result.std_error).all()
+    np.testing.assert_allclose(result.values, brute_force_shapley(worths), atol=0.2)
+
+
+def test_two_thirds_and_one_third_are_exact_for_four_players_at_a_time_on_an_orthogonal_array():
+    """All 16 halves-of-the-cube rows of five signs with product 1 balance any four of them:
+    strength 4.
+    """
+    with jax.enable_x64(True):
+        rng = np.random.default_rng(5)
+        inside = np.array([index for index in range(2**N) if index.bit_count() <= 4])
+        weights = rng.normal(size=len(inside))
+        worths = np.array([weights[(inside & index) == inside].sum() for index in range(2**N)])
+        odd = (worths - worths[::-1]) / 2
+        single, array = 2 ** np.arange(N), np.flatnonzero(SIGNS.prod(1) == 1)
+        rows = np.concatenate([single, array])
+        live = jnp.ones(len(rows), bool)
+        found = two_thirds(
+            jnp.asarray(SIGNS[rows]), jnp.asarray(odd[rows, None]), live, jnp.asarray(odd[-1:])
+        )
+        np.testing.assert_allclose(
+            2 * found.coefficients[:, 0], brute_force_shapley(worths), atol=1e-12
+        )
+
+
+def test_a_thousand_players_are_no_trouble():
+    slopes = np.random.default_rng(0).normal(size=1000)
+    game = jaxshap.make_game(
+        jaxshap.host(lambda s: np.tanh(s @ slopes / 40) + s @ slopes / 10), 1000
+    )
+    for estimator in (jaxshap.OddGP(), jaxshap.OddLinear()):
+        result = jaxshap.estimate(0, game, estimator, 4100)
+        assert np.isfinite(result.values).all()
+        assert np.corrcoef(result.values, slopes)[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("kind", ["smooth", "rough"])
+def test_more_pairs_than_a_process_takes_correct_it_and_its_errors_hold(monkeypatch, kind):
+    """40 keys, 8 players, a process on 40 of 91 pairs: spread of z within what 320 dependent
+    numbers leave.
+
+    Smaller than that of regression alone where the game is smooth, and no larger where it is not.
+    """
+    monkeypatch.setattr(odd_gp, "MOST_ROWS", 40)
+    worths = smooth_worths(8, 0) if kind == "smooth" else random_table(0, 8)
+    game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
+
+    def run(estimator):
+        def of_key(key):
+            plan = estimator.plan(key, 8, 184)
+            return estimator.solve(plan, jax.vmap(game)(plan.coalitions), game.empty, game.full)
+
+        found = jax.jit(jax.vmap(of_key))(jax.random.split(jax.random.key(0), 40))
+        return np.asarray(found.values) - truth, np.asarray(found.std_error)
+
+    (gaps, errors), (others, _) = run(jaxshap.OddGP()), run(jaxshap.Leverage())
+    assert 0.6 < (gaps / errors).std() < 1.25
+    assert np.abs((gaps / errors).mean(0)).max() < 1
+    assert (gaps**2).mean() < (0.8 if kind == "smooth" else 1.2) * (others**2).mean()
+
+
+def test_a_budget_beyond_the_process_is_no_step_back_and_has_gradients(monkeypatch):
+    """The same pairs, and a process that may take all of them or all but a few."""
+    game = jaxshap.table(jnp.asarray(smooth_worths(8, 0), jnp.float32))
+    plan = jaxshap.OddGP().plan(jax.random.key(0), 8, 122)
+    worths = jax.vmap(game)(plan.coalitions)
+    whole = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
+    monkeypatch.setattr(odd_gp, "MOST_ROWS", 50)
+    _, back = jax.vjp(
+        lambda seen: jaxshap.OddGP().solve(plan, seen, game.empty, game.full).values, worths
+    )
+    by_worths = np.asarray(jax.vmap(back)(jnp.eye(8, dtype=jnp.float32))[0])
+    assert np.abs(by_worths).max() > 1e-3
+    np.testing.assert_allclose(
+        by_worths.sum(0), 0, atol=1e-5
+    )  # all of them share v(N) − v(∅), whatever was seen
+    part = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
+    truth = np.asarray(jaxshap.shapley_values(game))
+    assert (np.abs(part.values - truth) < 4 * part.std_error).all()
+    assert (part.std_error**2).mean() < 4 * (whole.std_error**2).mean()
+
+
+def test_interactions_do_not_pay_for_more_pairs_than_they_use(monkeypatch):
+    monkeypatch.setattr(odd_gp, "MOST_ROWS", 20)
+    estimator = odd_gp.OddInteractions()
+    assert len(estimator.plan(jax.random.key(0), 8, 100).coalitions) == 38
+    assert len(estimator.plan(jax.random.key(0), 8, 256).coalitions) == 254
+    worths = random_table(0, 8)
+    game = jaxshap.table(jnp.asarray(worths, jnp.float32))
+    found = jaxshap.estimate_interactions(
+        0, game, 256
+    )  # all of them: exact, whatever the process knows
+    np.testing.assert_allclose(found.values, interactions(worths), atol=1e-4)
+
+
+def test_the_errors_of_the_linear_rule_hold_its_bias():
+    """Where the budget is so large that only the bias is left; 20 keys."""
+    worths = random_table(2, 9)
+    game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
+    found = [jaxshap.estimate(key, game, jaxshap.OddLinear(), 450) for key in range(20)]
+    z = np.array([(one.values - truth) / one.std_error for one in found])
+    assert 0.5 < z.std() < 1.5
+
+
+@pytest.mark.parametrize("num_players", [2, 5])
+def test_interactions_are_exact_when_everything_is_enumerated(num_players):
+    worths = random_table(3, num_players, 2)
+    found = jaxshap.estimate_interactions(
+        0, jaxshap.table(jnp.asarray(worths, jnp.float32)), 2**num_players
+    )
+    assert found.values.shape == (num_players, num_players, 2)
+    np.testing.assert_array_equal(found.std_error, 0)
+    if num_players == N:
+        truth = np.stack([interactions(column) for column in worths.T], axis=2)
+    else:
+        gain = worths[3] - worths[1] - worths[2] + worths[0]
+        truth = (1 - np.eye(2))[:, :, None] * gain
+    np.testing.assert_allclose(found.values, truth, atol=1e-5)
+
+
+def test_interactions_of_smooth_games_are_within_their_errors():
+    """Eight keys at a third of all coalitions: 95 % within ±1.96, and errors well below the
+    interactions.
+    """
+    worths = smooth_worths(8, 4)
+    game = jaxshap.table(jnp.asarray(worths, jnp.float32))
+    truth, off = (
+        np.asarray(jaxshap.estimate_interactions(0, game, 256).values),
+        ~np.eye(8, dtype=bool),
+    )
+    found = [jaxshap.estimate_interactions(key, game, 90) for key in range(8)]
+    error = np.array([np.asarray(one.values)[off] - truth[off] for one in found])
+    stated = np.array([np.asarray(one.std_error)[off] for one in found])
+    assert (np.abs(error) <= 1.96 * stated).mean() > 0.9
+    assert np.sqrt((error**2).mean()) < 0.5 * np.sqrt((truth[off] ** 2).mean())
+    np.testing.assert_array_equal(np.asarray(found[0].values).transpose(1, 0), found[0].values)
+
+
+def test_one_player_has_no_interactions():
+    with pytest.raises(ValueError, match="two players or more"):
+        jaxshap.estimate_interactions(0, jaxshap.table(jnp.asarray([0.0, 1.0])), 2)
+
+
+def test_games_without_roughness_do_not_break_the_factor_in_float32():
+    """Products of up to three signs: the most probable roughness is so small that rounding decides."""
+    players = np.where(membership(10), 1.0, -1.0)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        triples = [rng.permutation(10)[:3] for _ in range(12)]
+        worths = players @ rng.normal(size=10) + sum(
+            rng.normal() * players[:, three].prod(1) for three in triples
+        )
+        game = jaxshap.table(jnp.asarray(worths, jnp.float32))
+        for key in range(3):
+            result = jaxshap.estimate(key, game, jaxshap.OddGP(), 104)
+            assert np.isfinite(result.values).all()
+            assert np.isfinite(result.std_error).all()

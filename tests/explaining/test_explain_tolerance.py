@@ -1,0 +1,169 @@
+"""explain with a tolerance, an interrupt or a failing model: nothing is evaluated twice and nothing
+is lost.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import jaxshap
+
+
+def wide(x):
+    return (
+        x[:, 0] * x[:, 1] * x[:, 2]
+        + np.tanh(x[:, 3:].sum(1)) * x[:, 4]
+        + x[:, -1] * x[:, 5] * x[:, 6]
+    )
+
+
+def tables(num_rows, num_references, num_columns):
+    rng = np.random.default_rng(num_columns)
+    return tuple(
+        rng.normal(size=(count, num_columns)).astype(np.float32)
+        for count in (num_rows, num_references)
+    )
+
+
+class Counted:
+    """A host model that keeps the inputs of every call, and may stop at one of them."""
+
+    def __init__(self, stop_at=None, error=None):
+        self.inputs, self.stop_at, self.error = [], stop_at, error
+
+    def __call__(self, x):
+        if len(self.inputs) == self.stop_at:
+            raise self.error
+        self.inputs.append(x.copy())
+        return wide(x)
+
+
+def test_a_tolerance_is_met_and_nothing_is_evaluated_twice():
+    """One row and one reference, so that every input of the model names its coalition."""
+    model, (row, reference) = Counted(), tables(1, 1, 20)
+    ex = jaxshap.explain(jaxshap.host(model), row, reference, tol=0.002, budget=100_000)
+    inputs = np.concatenate(model.inputs)
+    assert len(np.unique(inputs, axis=0)) == len(inputs) == ex.num_evaluations
+    worths = wide(inputs)
+    assert ex.std_error.max() <= 0.002 * (worths.max() - worths.min()) * 1.001
+    assert 300 < ex.num_evaluations < 50_000  # it took several rounds, and stopped when it was met
+
+
+def test_a_tighter_tolerance_costs_more_and_starts_the_same():
+    loose, tight = Counted(), Counted()
+    costs = [
+        jaxshap.explain(jaxshap.host(model), *tables(1, 1, 20), tol=tol).num_evaluations
+        for model, tol in ((loose, 0.05), (tight, 0.002))
+    ]
+    assert costs[0] < costs[1]
+    shared = np.concatenate(loose.inputs)
+    np.testing.assert_array_equal(np.concatenate(tight.inputs)[: len(shared)], shared)
+
+
+def test_rounds_give_what_one_call_with_their_last_budget_gives():
+    row, reference = tables(1, 3, 20)
+    ex = jaxshap.explain(jaxshap.host(wide), row, reference, tol=0.01)
+    once = jaxshap.explain(jaxshap.host(wide), row, reference, budget=ex.num_evaluations)
+    np.testing.assert_allclose(ex.values, once.values, atol=1e-5)
+    np.testing.assert_allclose(ex.std_error, once.std_error, rtol=1e-3)
+
+
+def test_a_tolerance_that_the_budget_does_not_meet_warns_with_what_it_reached():
+    with pytest.warns(
+        UserWarning,
+        match=r"tol=1e-06 is not met with budget=600: the largest .* Pass a larger budget",
+    ):
+        ex = jaxshap.explain(jaxshap.host(wide), *tables(2, 3, 20), tol=1e-6, budget=600)
+    assert 550 < ex.num_evaluations <= 600
+
+
+@pytest.mark.parametrize("num_features", [7, 10])
+def test_a_tolerance_is_no_obstacle_when_all_coalitions_fit_the_budget(num_features):
+    model = Counted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ex = jaxshap.explain(jaxshap.host(model), *tables(1, 1, num_features), tol=0.01)
+    worths = wide(np.concatenate(model.inputs))
+    assert ex.std_error.max() <= 0.01 * (worths.max() - worths.min()) * 1.001
+
+
+def test_a_flat_output_meets_every_tolerance():
+    model = jaxshap.host(lambda x: np.stack([wide(x), np.full(len(x), 3.0)], axis=1))
+    ex = jaxshap.explain(model, *tables(2, 3, 20), tol=0.05)
+    np.testing.assert_allclose(ex.values[..., 1], 0, atol=1e-5)
+
+
+def test_ctrl_c_carries_the_explanation_so_far():
+    row, reference = tables(2, 3, 12)
+    model = Counted(stop_at=12, error=KeyboardInterrupt())
+    with pytest.raises(jaxshap.Interrupted) as stop:
+        jaxshap.explain(jaxshap.host(model), row, reference, budget=400, batch_size=20)
+    partial = stop.value.explanation
+    assert len(stop.value.worths) == 20 * (len(model.inputs) - 2)  # all batches but the two ends
+    complete = jaxshap.explain(
+        jaxshap.host(wide), row, reference, budget=len(stop.value.worths) + 2
+    )
+    assert partial.num_evaluations == complete.num_evaluations
+    np.testing.assert_allclose(partial.values, complete.values, atol=1e-5)
+    np.testing.assert_allclose(partial.std_error, complete.std_error, rtol=1e-3)
+
+
+def test_ctrl_c_too_early_for_an_explanation_says_none():
+    model = Counted(stop_at=3, error=KeyboardInterrupt())
+    with pytest.raises(jaxshap.Interrupted) as stop:
+        jaxshap.explain(jaxshap.host(model), *tables(2, 3, 12), budget=400, batch_size=5)
+    assert stop.value.explanation is None
+    assert len(stop.value.worths) == 5
+
+
+def test_a_model_that_fails_carries_the_explanation_so_far():
+    model = Counted(stop_at=12, error=OSError("the server went away"))
+    with pytest.raises(jaxshap.EvaluationError, match="the server went away") as stop:
+        jaxshap.explain(jaxshap.host(model), *tables(2, 3, 12), budget=400, batch_size=20)
+    assert stop.value.explanation.values.shape == (2, 12)
+    assert np.isfinite(stop.value.explanation.values).all()
+
+
+def test_an_interrupt_in_a_later_round_keeps_the_earlier_ones():
+    row, reference = tables(1, 1, 20)
+    model = Counted(stop_at=22, error=KeyboardInterrupt())
+    with pytest.raises(jaxshap.Interrupted) as stop:
+        jaxshap.explain(jaxshap.host(model), row, reference, tol=1e-6, budget=1100, batch_size=32)
+    assert len(stop.value.worths) == sum(map(len, model.inputs)) - 2
+    assert stop.value.explanation.num_evaluations == len(stop.value.worths) + 2
+
+
+def test_rounds_too_small_for_the_estimator_are_skipped():
+    """14 players by size ask for 366 evaluations, 702 with errors; rounds of 300 and 600 would come
+    first.
+    """
+    rows, background = tables(1, 2, 14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        ex = jaxshap.explain(
+            jaxshap.host(wide),
+            rows,
+            background,
+            tol=1e-6,
+            budget=1200,
+            estimator=jaxshap.Stratified(),
+        )
+    assert 600 < ex.num_evaluations <= 1200
+
+
+def test_an_estimator_without_errors_is_named_before_the_budget_is_gone():
+    rows, background = tables(1, 2, 14)
+    with pytest.warns(
+        UserWarning, match=r"ProjectedSGD\(.*\) gives no standard errors\. Pass another estimator"
+    ):
+        ex = jaxshap.explain(
+            jaxshap.host(wide),
+            rows,
+            background,
+            tol=0.01,
+            budget=100_000,
+            estimator=jaxshap.ProjectedSGD(),
+        )
+    assert ex.num_evaluations < 2000
+    assert np.isnan(ex.std_error).all()

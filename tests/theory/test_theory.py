@@ -1,0 +1,160 @@
+"""The spectrum of the regression, and bounds that hold in simulation without being so wide that
+they could not fail.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from known_games import brute_force_shapley, random_table
+
+import jaxshap
+from jaxshap.games.coalitions import draw_independent, kernel_mass
+from jaxshap.theory import bounds as theory
+
+NUM_PLAYERS = 5
+WORTHS = random_table(3, NUM_PLAYERS)
+WORTHS = WORTHS / np.abs(WORTHS - WORTHS[0]).max()  # |v(S) − v(∅)| ≤ 1
+TRUTH = brute_force_shapley(WORTHS)
+BOUND, RADIUS = 1.0, 1.25 * float(np.linalg.norm(TRUTH))
+
+
+@pytest.mark.parametrize("num_players", range(2, 15))
+def test_the_eigenvalues_are_those_of_the_sum_over_all_coalitions(num_players):
+    smaller, larger = theory.spectrum(num_players)
+    found = np.linalg.eigvalsh(theory.gram_matrix(num_players))
+    np.testing.assert_allclose(found, [*[smaller] * (num_players - 1), larger], rtol=1e-10)
+    assert smaller == 1 - 1 / num_players
+
+
+def test_the_eigenvalue_holds_in_a_sample_of_thirty_players():
+    """X'WX is the kernel's mass times E[z z']; along a direction with Σ = 0 the sample mean must be
+    within 4 errors.
+    """
+    direction = np.where(np.arange(30) < 15, 1, -1) * np.linspace(0.5, 1.5, 30)
+    direction = (direction - direction.mean()) / np.linalg.norm(direction - direction.mean())
+    members = np.asarray(draw_independent(jax.random.key(0), 30, 20_000, kernel_mass(30)), float)
+    squares = kernel_mass(30).sum() * (members @ direction) ** 2
+    error = squares.std() / math.sqrt(len(squares))
+    assert error < 0.02
+    assert abs(squares.mean() - (1 - 1 / 30)) < 4 * error
+
+
+@pytest.mark.parametrize("importance", [True, False])
+def test_no_stochastic_gradient_is_longer_than_the_bound(importance):
+    members = (np.arange(1, 31)[:, None] >> np.arange(5)) & 1
+    sizes = members.sum(1)
+    weights = kernel_mass(5)[sizes - 1] / np.array([math.comb(5, size) for size in sizes])
+    own_bound = weights * np.sqrt(sizes) * (RADIUS * np.sqrt(sizes) + BOUND)
+    chance = own_bound / own_bound.sum() if importance else np.full(30, 1 / 30)
+    values = np.random.default_rng(0).normal(size=(500, 5))
+    values *= RADIUS / np.linalg.norm(values, axis=1, keepdims=True)
+    residual = values @ members.T - (WORTHS[1:-1] - WORTHS[0])
+    length = 2 * weights * np.abs(residual) * np.sqrt(sizes) / chance
+    limit = theory.gradient_bound(5, RADIUS, BOUND, importance)
+    assert 0.3 * limit < length.max() <= limit
+
+
+def squared_errors(schedule, num_steps, importance=True, num_keys=200):
+    """‖φ̄ − φ‖² of projected SGD for many keys."""
+    estimator = jaxshap.ProjectedSGD(schedule, radius=RADIUS, bound=BOUND, importance=importance)
+    game = jaxshap.table(jnp.asarray(WORTHS, jnp.float32))
+    run = jax.jit(
+        jax.vmap(lambda key: jaxshap.estimate(key, game, estimator, num_steps + 2).values)
+    )
+    return ((np.asarray(run(jax.random.split(jax.random.key(1), num_keys))) - TRUTH) ** 2).sum(1)
+
+
+SCHEDULES = {
+    "inverse": (jaxshap.estimators.InverseStep(), theory.inverse_step_bound),
+    "root": (jaxshap.estimators.RootStep(), theory.root_step_bound),
+    "constant": (
+        jaxshap.estimators.ConstantStep(0.02),
+        lambda steps, *rest: theory.constant_step_bound(steps, 0.02, *rest),
+    ),
+}
+
+
+@pytest.mark.parametrize("importance", [True, False])
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_the_expected_error_is_within_its_bound_and_not_far_below_it(name, importance):
+    """Within four standard errors of the mean over 200 keys; by importance, a bound 3,000 times too
+    wide fails.
+    """
+    schedule, bound = SCHEDULES[name]
+    for num_steps in (50, 800):
+        errors = squared_errors(schedule, num_steps, importance)
+        limit = bound(num_steps, NUM_PLAYERS, RADIUS, BOUND, importance)
+        assert errors.mean() + 4 * errors.std() / math.sqrt(len(errors)) <= limit
+        assert errors.mean() > limit / 3000 or not importance
+
+
+def test_the_inverse_schedule_falls_like_one_over_steps():
+    """The rate of its bound, so a step or an average that is off shows: four times the steps, a
+    fourth of the error.
+    """
+    few, many = (
+        squared_errors(jaxshap.estimators.InverseStep(), steps).mean() for steps in (400, 1600)
+    )
+    assert 3 < few / many < 5.3
+
+
+def test_tail_probabilities_are_within_markov_and_deviation_bounds():
+    errors = squared_errors(jaxshap.estimators.RootStep(), 400)
+    expected = errors.mean()
+    for epsilon in np.quantile(errors, [0.5, 0.9]):
+        assert (errors >= epsilon).mean() <= theory.markov(epsilon, expected) + 1e-12
+    limit = theory.root_step_bound(400, NUM_PLAYERS, RADIUS, BOUND)
+    assert theory.deviation(2 * limit, limit) == 1
+    assert theory.deviation(10 * limit, limit) == pytest.approx(2 * math.exp(-4))
+    assert (errors >= 10 * limit).mean() <= theory.deviation(10 * limit, limit)
+
+
+def test_chebyshev_holds_without_replacement_and_so_does_the_variance_it_stands_on():
+    """Player 0: variance Σ p_S gain² a draw, of which without replacement the mean has at most 1/m."""
+    members = (np.arange(32) >> 0) & 1 == 0
+    sizes = np.bitwise_count(np.arange(32)[members].astype(np.uint8))
+    gains = WORTHS[np.arange(32)[members] + 1] - WORTHS[members]
+    variance = (gains**2 / (5 * np.array([math.comb(4, size) for size in sizes]))).sum()
+    game = jaxshap.table(jnp.asarray(WORTHS, jnp.float32))
+    budget, draws = 72, 2 + 6  # sizes 0 and 4 exactly, and 6 gains in between
+    run = jax.jit(
+        jax.vmap(
+            lambda key: jaxshap.estimate(key, game, jaxshap.WithoutReplacement(), budget).values[0]
+        )
+    )
+    errors = np.abs(np.asarray(run(jax.random.split(jax.random.key(2), 500))) - TRUTH[0])
+    for epsilon in (0.05, 0.1, 0.2):
+        share = (errors >= epsilon).mean()
+        assert share <= theory.chebyshev(epsilon, variance, draws)
+    assert variance / draws / 50 < (errors**2).mean() <= variance / draws
+
+
+def test_the_calculators_ask_for_just_enough():
+    rest = (NUM_PLAYERS, RADIUS, BOUND)
+    draws = theory.chebyshev_draws(0.1, 0.05, 2.0)
+    assert theory.chebyshev(0.1, 2.0, draws) <= 0.05 < theory.chebyshev(0.1, 2.0, draws - 1)
+    steps = theory.inverse_steps(0.5, 0.1, *rest)
+    assert theory.markov(0.5, theory.inverse_step_bound(steps, *rest)) <= 0.1
+    assert theory.markov(0.5, theory.inverse_step_bound(steps - 2, *rest)) > 0.1
+    for delta in (
+        0.3,
+        1e-3,
+    ):  # Markov asks for fewer steps in the first case, deviation in the second
+        steps = theory.root_steps(0.5, delta, *rest)
+
+        def best(steps, delta=delta):
+            expected = theory.root_step_bound(steps, *rest)
+            return min(theory.markov(0.5, expected), theory.deviation(0.5, expected))
+
+        assert best(steps) <= delta * (1 + 1e-9) < best(int(0.99 * steps))
+
+
+def test_steps_outside_the_theory_are_refused_with_the_bound():
+    with pytest.raises(ValueError, match=r"1/μ = 0\.625"):
+        theory.constant_step_bound(10, 0.7, 5, 1.0, 1.0)
+    game = jaxshap.table(jnp.asarray(WORTHS, jnp.float32))
+    with pytest.raises(ValueError, match=r"1/μ = 0\.625"):
+        jaxshap.estimate(0, game, jaxshap.ProjectedSGD(jaxshap.estimators.ConstantStep(0.7)), 20)

@@ -1,0 +1,100 @@
+"""Intervals, and the posterior of BayesSHAP."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from known_games import membership, random_table
+from scipy import stats
+
+import jaxshap
+from jaxshap.trust.uncertainty import posterior
+
+ESTIMATE = jaxshap.Estimate(jnp.asarray([1.0, -2.0]), jnp.asarray([0.5, 0.1]))
+
+
+def test_intervals_are_quantiles_of_the_normal_and_of_students_distribution():
+    for degrees, quantile in ((None, stats.norm.ppf(0.95)), (4, stats.t.ppf(0.95, 4))):
+        lower, upper = jaxshap.trust.interval(ESTIMATE, 0.9, degrees)
+        np.testing.assert_allclose(
+            upper - ESTIMATE.values, quantile * ESTIMATE.std_error, rtol=1e-5
+        )
+        np.testing.assert_allclose(
+            ESTIMATE.values - lower, quantile * ESTIMATE.std_error, rtol=1e-5
+        )
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        jaxshap.trust.interval(ESTIMATE, 95)
+
+
+def test_students_intervals_cover_as_they_say_with_few_draws():
+    """Four orderings leave 3 degrees of freedom: t covers 95 %, the normal far less. 800 keys × 6
+    players.
+    """
+    worths = random_table(2, 6)
+    game, truth = (
+        jaxshap.table(jnp.asarray(worths, jnp.float32)),
+        jaxshap.shapley_values(jaxshap.table(worths)),
+    )
+    run = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Permutation(False), 22)))
+    result = run(jax.random.split(jax.random.key(0), 800))
+    covered = {}
+    for degrees in (3, None):
+        lower, upper = jaxshap.trust.interval(result, 0.95, degrees)
+        covered[degrees] = float(((lower <= truth) & (truth <= upper)).mean())
+    assert 0.93 < covered[3] < 0.985
+    assert covered[None] < 0.91
+
+
+def test_the_posterior_is_the_formula():
+    rng = np.random.default_rng(0)
+    members, gains, weights = membership(4)[1:-1], rng.normal(size=(14, 3)), rng.uniform(0.5, 2, 14)
+    with jax.enable_x64(True):
+        found = posterior(jnp.asarray(members), jnp.asarray(gains), jnp.asarray(weights))
+        covariance = np.linalg.inv(members.T @ (weights[:, None] * members) + np.eye(4))
+        values = covariance @ members.T @ (weights[:, None] * gains)
+        rest = gains - members @ values
+        scale = ((weights[:, None] * rest**2).sum(0) + (values**2).sum(0)) / 14
+        np.testing.assert_allclose(found.covariance, covariance, rtol=1e-10)
+        np.testing.assert_allclose(found.values, values, rtol=1e-10)
+        np.testing.assert_allclose(found.scale, scale, rtol=1e-10)
+        np.testing.assert_allclose(
+            found.std_error(), np.sqrt(np.diag(covariance)[:, None] * scale), rtol=1e-10
+        )
+        density = [stats.t.pdf(0, 14, scale=math.sqrt(s)) for s in scale]
+        np.testing.assert_allclose(found.error_density(), density, rtol=1e-8)
+
+
+def test_draws_from_the_posterior_fill_its_intervals():
+    """20,000 draws: the share within a 90 % interval has an error of 0.002."""
+    game = jaxshap.table(jnp.asarray(random_table(3, 5, 2), jnp.float32))
+    found = jaxshap.trust.bayes_shap(0, game, 60)
+    draws = found.draw(jax.random.key(1), 20_000)
+    lower, upper = found.interval(0.9)
+    share = np.asarray(((lower <= draws) & (draws <= upper)).mean(0))
+    np.testing.assert_allclose(share, 0.9, atol=0.01)
+
+
+def test_more_evaluations_reach_the_width_asked_for():
+    game = jaxshap.table(jnp.asarray(random_table(3, 6), jnp.float32))
+    first = jaxshap.trust.bayes_shap(0, game, 200)
+    lower, upper = first.interval()
+    width = float((upper - lower).max()) / 3
+    more = first.more_evaluations(width)
+    assert 7 * 198 < more < 9 * 198
+    lower, upper = jaxshap.trust.bayes_shap(0, game, 200 + more).interval()
+    assert 0.85 * width < float((upper - lower).max()) < 1.15 * width
+    assert jaxshap.trust.bayes_shap(0, game, 200 + more).more_evaluations(2 * width) == 0
+
+
+def test_a_better_fit_has_a_higher_density_of_no_error():
+    players = membership(5)
+    additive = jaxshap.table(
+        jnp.asarray(players @ np.arange(5.0) + 0.1 * random_table(1, 5), jnp.float32)
+    )
+    rough = jaxshap.table(jnp.asarray(players @ np.arange(5.0) + random_table(1, 5), jnp.float32))
+    assert (
+        jaxshap.trust.bayes_shap(0, additive, 200).error_density()
+        > 2 * jaxshap.trust.bayes_shap(0, rough, 200).error_density()
+    )
