@@ -12,7 +12,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import jaxshap
-from jaxshap import (
+from jaxshap.causal import (
     d_separated,
     direct_effect,
     fair_predictor,

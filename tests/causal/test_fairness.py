@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxshap
-from jaxshap import disparity
+from jaxshap.causal import disparity
 
 NAMES = ["gender", "height", "age"]
 

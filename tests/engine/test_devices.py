@@ -58,7 +58,7 @@ def test_the_answer_is_the_same_on_one_two_four_and_eight_devices():
     assert "same on all" in run.stdout
 
 
-EXAMPLE = pathlib.Path(__file__).parent.parent / "examples" / "multihost.py"
+EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "multihost.py"
 LOOPBACK = {"JAX_PLATFORMS": "cpu", "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
 
 

@@ -20,7 +20,7 @@ from known_games import (
 )
 
 import jaxshap
-from jaxshap import (
+from jaxshap.estimators import (
     MSR,
     BoostedTrees,
     Castro,

@@ -9,7 +9,7 @@ import pytest
 
 import jaxshap
 
-EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 import fooling_shap as fooling  # noqa: E402

@@ -222,12 +222,12 @@ def jaxshap_version():
 
 def test_a_wheel_holds_the_template(tmp_path):
     hatchling = pytest.importorskip("hatchling.builders.wheel")
-    root = report.pathlib.Path(report.__file__).parent.parent
+    root = report.pathlib.Path(report.__file__).parents[2]
     (built,) = hatchling.WheelBuilder(str(root)).build(
         directory=str(tmp_path), versions=["standard"]
     )
     names = zipfile.ZipFile(built).namelist()
-    assert {"jaxshap/report.html", "jaxshap/report.css", "jaxshap/report.js"} <= set(names)
+    assert {"jaxshap/report/page.html", "jaxshap/report/page.css", "jaxshap/report/page.js"} <= set(names)
 
 
 # In a browser
