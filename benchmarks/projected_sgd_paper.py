@@ -22,7 +22,15 @@ from jaxtyping import Array, Bool, Float, Key
 from scipy.stats import chi2
 
 import jaxshap
-from jaxshap.estimators import Castro, ConstantStep, Kernel, Leverage, Permutation, ProjectedSGD, RootStep
+from jaxshap.estimators import (
+    Castro,
+    ConstantStep,
+    Kernel,
+    Leverage,
+    Permutation,
+    ProjectedSGD,
+    RootStep,
+)
 
 MULTIPLES = (4, 16, 64, 256, 1024)  # evaluations, as multiples of d
 CLASSICAL, OPTIMISED, CONSTANT, ROOT = (

@@ -8,6 +8,7 @@ from importlib.metadata import version as _version
 
 from jaxshap import causal as causal
 from jaxshap import effects as effects
+from jaxshap import errors as errors
 from jaxshap import interactions as interactions
 from jaxshap import lime as lime
 from jaxshap import plots as plots
@@ -16,11 +17,17 @@ from jaxshap import rewards as rewards
 from jaxshap import theory as theory
 from jaxshap import trees as trees
 from jaxshap import trust as trust
-from jaxshap.engine import EvaluationError as EvaluationError
-from jaxshap.engine import Interrupted as Interrupted
 from jaxshap.engine import estimate as estimate
 from jaxshap.engine import evaluate as evaluate
 from jaxshap.engine import shapley_values as shapley_values
+from jaxshap.errors import BudgetError as BudgetError
+from jaxshap.errors import EvaluationError as EvaluationError
+from jaxshap.errors import InputError as InputError
+from jaxshap.errors import Interrupted as Interrupted
+from jaxshap.errors import MissingExtraError as MissingExtraError
+from jaxshap.errors import ModelOutputError as ModelOutputError
+from jaxshap.errors import ToleranceWarning as ToleranceWarning
+from jaxshap.errors import UnsupportedModelError as UnsupportedModelError
 from jaxshap.estimators import MSR as MSR
 from jaxshap.estimators import Castro as Castro
 from jaxshap.estimators import Estimate as Estimate

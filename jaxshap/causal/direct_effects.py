@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.causal.graphs import between_others
 from jaxshap.engine import byte_limit
+from jaxshap.errors import InputError
 from jaxshap.games import Host, as_pytree
 from jaxshap.inputs import (
     column_numbers,
@@ -76,7 +77,7 @@ def direct_effect(
         _settings(reference, len(columns), "reference"),
     )
     if base.shape[:-1] != ():
-        raise ValueError(
+        raise InputError(
             f"reference has shape {base.shape}: pass one value for each of the features {list(names)}."
         )
     settings = np.concatenate([base[None], points.reshape(-1, len(columns))]).astype(rows.dtype)
@@ -173,7 +174,7 @@ def _taken(rows: Any, columns: tuple[str, ...] | None, width: int) -> Any:
     )
     shape = np.shape(found)
     if len(shape) != 2 or shape[1] != width:
-        raise ValueError(
+        raise InputError(
             f"the rows have shape {shape}: pass (rows, {width}), the protected features among them."
         )
     return found
@@ -182,7 +183,7 @@ def _taken(rows: Any, columns: tuple[str, ...] | None, width: int) -> Any:
 def _columns(features, names: Sequence[str], what: str) -> list[int]:
     found = column_numbers(features, names, what)
     if not found:
-        raise ValueError(f"{what} names no column: pass one or more.")
+        raise InputError(f"{what} names no column: pass one or more.")
     return found
 
 
@@ -191,7 +192,7 @@ def _settings(values, count: int, what: str) -> Float[np.ndarray, "*points featu
     found = found[None] if found.ndim == 0 and count == 1 else found
     if found.ndim == 0 or found.shape[-1] != count:
         hint = " A grid of one feature is grid[:, None]." if count == 1 else ""
-        raise ValueError(
+        raise InputError(
             f"{what} has shape {found.shape}, and the last axis must hold {count} features.{hint}"
         )
     return found
@@ -228,7 +229,7 @@ def _check_identified(graph: Any, features: Sequence[str], inputs: Sequence[str]
             f"{node!r} has causes {sorted(causes)} and effects {sorted(effects)}"
             for node, (causes, effects) in found.items()
         )
-        raise ValueError(
+        raise InputError(
             f"the direct effect of {list(features)} is not identified: among the other inputs, {', '.join(parts)}. "
             "Take the causes or the effects into features= as well."
         )

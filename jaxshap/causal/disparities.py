@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 
 
@@ -49,21 +50,21 @@ def disparity(
     """
     labels = np.asarray(groups)
     if labels.shape != (len(explanation),):
-        raise ValueError(
+        raise InputError(
             f"groups has shape {labels.shape} for {len(explanation)} rows: pass one label a row."
         )
     if missing := sum(label is None or (label == label) is not True for label in labels.tolist()):
-        raise ValueError(
+        raise InputError(
             f"{missing} row(s) have no group (None or NaN): give them one, or leave them out of both."
         )
     names = np.unique(labels)
     if len(names) < 2:
-        raise ValueError(
+        raise InputError(
             f"all rows are in the group {names.tolist()}: a disparity needs two groups or more."
         )
     base = names[0] if reference is None else reference
     if base not in names:
-        raise ValueError(f"reference={reference!r} is not one of the groups {names.tolist()}.")
+        raise InputError(f"reference={reference!r} is not one of the groups {names.tolist()}.")
     first = _Means.over(explanation, labels == base)
     others = [_Means.over(explanation, labels == name) for name in names if name != base]
     found = [

@@ -7,6 +7,8 @@ networkx.DiGraph.
 from collections.abc import Collection, Hashable, Iterable
 from typing import Any, NamedTuple
 
+from jaxshap.errors import InputError
+
 Node = Hashable
 Nodes = Node | Collection[Node]  # one of them, or a list, tuple or set
 
@@ -41,7 +43,7 @@ def d_separated(graph: Any, a: Nodes, b: Nodes, given: Nodes = ()) -> bool:
     found = _read(graph)
     first, second, known = (_nodes(part, found) for part in (a, b, given))
     if overlap := (first & second) | (first & known) | (second & known):
-        raise ValueError(
+        raise InputError(
             f"{_names(overlap)} stand on more than one side: a, b and given must not overlap."
         )
     return not _moral_component(found, first, second | known, known) & second
@@ -126,15 +128,15 @@ def _read(graph: Any) -> _Graph:
         return graph
     pairs = [tuple(edge) for edge in getattr(graph, "edges", graph)]
     if wrong := [edge for edge in pairs if len(edge) != 2 or edge[0] == edge[1]]:
-        raise ValueError(f"an edge is a pair (cause, effect) of two nodes, not {wrong[0]}.")
+        raise InputError(f"an edge is a pair (cause, effect) of two nodes, not {wrong[0]}.")
     if getattr(graph, "is_directed", lambda: True)() is False:
-        raise ValueError(
+        raise InputError(
             "the graph has no directions: pass a networkx.DiGraph, or edges (cause, effect)."
         )
     parents = {node: set() for node in getattr(graph, "nodes", ())} | _parents(pairs)
     found = _Graph(parents)
     if circular := [node for node, causes in parents.items() if node in found.ancestors(causes)]:
-        raise ValueError(
+        raise InputError(
             f"the graph has a circle through {_names(circular)}: a cause comes before its effects."
         )
     return found
@@ -153,7 +155,7 @@ def _nodes(nodes: Any, graph: _Graph) -> set[Node]:
     if found is None:  # several, unless it is one that the graph does not have
         found = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
     if missing := found - graph.parents.keys():
-        raise ValueError(
+        raise InputError(
             f"the graph has no {_names(missing)}: its nodes are {_names(graph.parents)}. Nodes without an edge need a "
             "networkx.DiGraph, or an edge to the outcome."
         )

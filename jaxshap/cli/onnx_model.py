@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxshap.errors import InputError
 from jaxshap.games import Host
 
 NUMBERS = {"tensor(float)": np.float32, "tensor(double)": np.float64}
@@ -21,19 +22,19 @@ def read_onnx(path: str) -> tuple[Host, int | None]:
     inputs = session.get_inputs()
     if len(inputs) != 1 or inputs[0].type not in NUMBERS or len(inputs[0].shape) != 2:
         found = ", ".join(f"{one.name} {one.type} {one.shape}" for one in inputs)
-        raise ValueError(
+        raise InputError(
             f"it takes {found}: export it with one input (rows, columns) of floating-point numbers."
         )
     rows, columns = inputs[0].shape
     if isinstance(rows, int):
-        raise ValueError(f"it takes {rows} row(s) at a time: export it with a free number of rows.")
+        raise InputError(f"it takes {rows} row(s) at a time: export it with a free number of rows.")
     outputs = [
         one
         for one in session.get_outputs()
         if one.type in NUMBERS or one.type.startswith("seq(map")
     ]
     if not outputs:
-        raise ValueError(
+        raise InputError(
             "it returns no floating-point numbers: export it with probabilities or scores."
         )
     name, dtype = inputs[0].name, NUMBERS[inputs[0].type]

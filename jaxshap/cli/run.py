@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxshap.cli.files import UsageError
 from jaxshap.cli.request import Request, read_request
-from jaxshap.engine import EvaluationError, Interrupted
+from jaxshap.errors import EvaluationError, Interrupted
 from jaxshap.estimators import (
     MSR,
     Castro,

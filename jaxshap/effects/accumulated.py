@@ -36,6 +36,7 @@ from jaxshap.effects.moving import (
 )
 from jaxshap.effects.records import AccumulatedEffect
 from jaxshap.engine import BatchSize, bucket, byte_limit, is_traced
+from jaxshap.errors import InputError, InputTypeError, ModelOutputError
 from jaxshap.games import Host
 from jaxshap.inputs import column_numbers, read_output_names
 
@@ -83,7 +84,7 @@ def ale(
     _check(sample, targets, levels, bins, derivative)
     given = given_grids(grids, sample)
     if without := [sample.names[column] for column in given.keys() & levels]:
-        raise ValueError(
+        raise InputError(
             f"categories have no bins: leave {without} out of grids=, or out of categorical=."
         )
     edges = {column: checked_edges(grid, sample, column) for column, grid in given.items()}
@@ -128,23 +129,23 @@ def _check(
     sample: Sample, targets: list[Target], levels: set[int], bins: int, derivative: bool
 ) -> None:
     if not isinstance(bins, int | np.integer) or bins < 1:
-        raise ValueError(f"bins={bins}: pass a whole number, 1 or more.")
+        raise InputError(f"bins={bins}: pass a whole number, 1 or more.")
     if not (sample.weights == sample.weights[0]).all():
-        raise ValueError(
+        raise InputError(
             "ale takes every row alike: pass the rows themselves rather than rows with weights."
         )
     pairs = [[sample.names[column] for column in target] for target in targets if len(target) == 2]
     mixed = [pair for pair in pairs if {sample.names[column] for column in levels} & set(pair)]
     if mixed:
-        raise ValueError(
+        raise InputError(
             f"the pairs {mixed} have categories: second-order ALE needs two numeric features; see pdp."
         )
     if derivative and isinstance(sample.predict, Host):
-        raise TypeError(
+        raise InputTypeError(
             "derivative=True needs a model in JAX, and this one runs on the host: leave it away."
         )
     if derivative and any(target[0] in levels for target in targets):
-        raise ValueError(
+        raise InputError(
             "there are no derivatives between categories: leave derivative= away for them."
         )
 
@@ -205,7 +206,7 @@ def _effect(
     names = tuple(sample.names[column] for column in target)
     outputs = sums.shape[2:]
     if not is_traced(sums) and not np.isfinite(sums).all():
-        raise ValueError(
+        raise ModelOutputError(
             f"the model returns NaN or infinity as {' and '.join(names)} move: mend it, or pass grids=."
         )
     values, error = accumulated(sums, cells)

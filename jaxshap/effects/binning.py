@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jaxshap.effects.grids import Sample, Target, numbers_of
+from jaxshap.errors import InputError
 
 GROUPS = 50  # of rows, left out one after the other for the standard error
 
@@ -40,7 +41,7 @@ def quantile_edges(sample: Sample, column: int, bins: int) -> Float[np.ndarray, 
     inner = np.quantile(numbers, np.arange(1, bins + 1) / bins, method="inverted_cdf")
     edges = np.unique([numbers.min(), *inner]).astype(sample.rows.dtype)
     if len(edges) < 2:
-        raise ValueError(
+        raise InputError(
             f"the feature {sample.names[column]!r} has one value only: it has no effect to accumulate."
         )
     return edges
@@ -50,12 +51,12 @@ def checked_edges(
     edges: Float[np.ndarray, "edges"], sample: Sample, column: int
 ) -> Float[np.ndarray, "edges"]:
     if len(edges) < 2 or not (np.diff(edges) > 0).all():
-        raise ValueError(
+        raise InputError(
             f"grids= for {sample.names[column]!r} must be two or more increasing ends of bins."
         )
     numbers = sample.rows[:, column]  # NaN is in no bin
     if not ((edges[0] <= numbers) & (numbers <= edges[-1])).any():
-        raise ValueError(
+        raise InputError(
             f"no row has {sample.names[column]!r} within its grids=, {edges[0]:.4g} to {edges[-1]:.4g}."
         )
     return edges
@@ -79,7 +80,7 @@ def numeric_cells(
         [(p >= 0) & (p < len(grid) - 1) for p, grid in zip(places, grids, strict=True)], axis=0
     )
     if not known.any():
-        raise ValueError(
+        raise InputError(
             f"no row is within the grids= of {[sample.names[column] for column in target]}."
         )
     shape = tuple(len(grid) - 1 for grid in grids)
@@ -114,7 +115,7 @@ def categorical_cells(sample: Sample, column: int, levels: set[int]) -> Cells:
     """
     found, code = np.unique(numbers_of(sample, column), return_inverse=True)
     if len(found) < 2:
-        raise ValueError(
+        raise InputError(
             f"the feature {sample.names[column]!r} has one value only: it has no effect to accumulate."
         )
     order = _by_likeness(sample, column, code, levels)

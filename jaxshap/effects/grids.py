@@ -9,6 +9,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Float
 
+from jaxshap.errors import InputError, InputTypeError
 from jaxshap.inputs import WeightedRows, column_number, own_columns, read_inputs, read_model
 from jaxshap.values import checked_table, checked_weights
 
@@ -31,10 +32,10 @@ def read_sample(model: Any, X: Any, weights: Any, feature_names: Sequence[str] |
     """X may be a DataFrame, an array, or rows with weights."""
     if isinstance(X, WeightedRows):
         if weights is not None:
-            raise ValueError("X comes with weights: leave weights= away.")
+            raise InputError("X comes with weights: leave weights= away.")
         X, weights = X
     if any(isinstance(part, Tracer) for part in (X, weights)):
-        raise TypeError(
+        raise InputTypeError(
             "X and weights must be known where grids are made: trace the model's parameters alone."
         )
     inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
@@ -47,7 +48,7 @@ def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
     """One feature, a pair, or a list of these."""
     listed = features if isinstance(features, list) else [features]
     if not listed:
-        raise ValueError(
+        raise InputError(
             "features is empty: name a feature, a pair of them as a tuple, or a list of these."
         )
     targets = []
@@ -56,12 +57,12 @@ def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
         if not all(isinstance(member, str | int | np.integer) for member in members) or len(
             members
         ) not in (1, 2):
-            raise ValueError(
+            raise InputError(
                 f"{one!r} is neither a feature nor a pair: pass a name, a number, or a tuple of two."
             )
         target = tuple(column_number(member, names, "features=") for member in members)
         if len(set(target)) < len(target):
-            raise ValueError(
+            raise InputError(
                 f"{one!r} is a pair of one feature with itself: pass the feature alone."
             )
         targets.append(target)
@@ -73,7 +74,7 @@ def given_grids(
 ) -> dict[int, Float[np.ndarray, "points"]]:
     """Points that were passed in, as wide as the rows."""
     if not isinstance(grids, Mapping | None):
-        raise ValueError(
+        raise InputError(
             f"{what}= gives values by feature: pass a dict, such as {{{sample.names[0]!r}: …}}."
         )
     found = {}
@@ -81,7 +82,7 @@ def given_grids(
         column = column_number(feature, sample.names, f"{what}=")
         grid = np.atleast_1d(np.asarray(points, sample.rows.dtype))
         if grid.ndim != 1 or not grid.size or not np.isfinite(grid.astype(np.float64)).all():
-            raise ValueError(
+            raise InputError(
                 f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not {points!r}."
             )
         found[column] = grid
@@ -93,7 +94,7 @@ def numbers_of(sample: Sample, column: int) -> Float[np.ndarray, "rows"]:
     numbers = sample.rows[:, column].astype(np.float64)
     if not np.isfinite(numbers).all():
         name, bad = sample.names[column], int((~np.isfinite(numbers)).sum())
-        raise ValueError(
+        raise InputError(
             f"the feature {name!r} is NaN or infinite in {bad} row(s): leave them out, or pass grids=."
         )
     return numbers
@@ -120,7 +121,7 @@ def even_grids(
         if column in levels or num_distinct[number] < resolution:
             grids[column] = np.unique(ordered[number]).astype(sample.rows.dtype)
         elif high[number] - low[number] <= 1e-8 * max(1.0, abs(high[number])):
-            raise ValueError(
+            raise InputError(
                 f"the percentiles {percentiles} of {sample.names[column]!r} are both {low[number]:.4g}: pass "
                 "percentiles that are further apart, or its points as grids=."
             )
@@ -131,9 +132,9 @@ def even_grids(
 
 def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
     if not isinstance(resolution, int | np.integer) or resolution < 2:
-        raise ValueError(f"grid_resolution={resolution}: pass a whole number of points, 2 or more.")
+        raise InputError(f"grid_resolution={resolution}: pass a whole number of points, 2 or more.")
     if len(percentiles) != 2 or not 0 <= percentiles[0] < percentiles[1] <= 1:
-        raise ValueError(
+        raise InputError(
             f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first."
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jaxshap.engine import BatchSize, bucket, byte_limit
+from jaxshap.errors import InputError
 from jaxshap.games import Host, as_pytree
 from jaxshap.values import again, bytes_per_point_of, check_outputs
 
@@ -52,7 +53,7 @@ def points_at_once(
     """How many inputs one call of the model may have."""
     if batch_size != "auto":
         if batch_size < 1:
-            raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
+            raise InputError(f'batch_size={batch_size}: pass a positive number, or "auto".')
         return batch_size
     bytes_per_point = (
         8 * rows[0].nbytes

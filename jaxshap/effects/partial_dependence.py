@@ -11,6 +11,7 @@ from jaxshap.effects.grids import Feature, Grids, given_grids
 from jaxshap.effects.points import crossed, every_row, over_points, read_asked, rows_within, split
 from jaxshap.effects.records import IndividualCurves, PartialDependence, weighted_mean
 from jaxshap.engine import BatchSize
+from jaxshap.errors import InputError
 from jaxshap.values import Score
 
 
@@ -97,7 +98,7 @@ def pdp(
     ([0.0, 2.0], [0.0, 1.0])
     """
     if inside is None and score is not None:
-        raise ValueError(
+        raise InputError(
             "score= says what looks like data: pass inside= too, the share of the rows that does."
         )
     asked = read_asked(

@@ -22,6 +22,7 @@ from jaxshap.effects.grids import (
 )
 from jaxshap.effects.moving import Moves, batches_of, is_best_alone, over_batches, points_at_once
 from jaxshap.engine import BatchSize, bucket
+from jaxshap.errors import ModelOutputError
 from jaxshap.games import Host
 from jaxshap.inputs import column_numbers, read_output_names
 from jaxshap.values import Score, learn_support
@@ -156,7 +157,7 @@ def _check_finite(found: np.ndarray, points: list, asked: Asked, within: Any) ->
             [asked.sample.names[column] for column in target],
             np.concatenate(points)[bad.argmax()],
         )
-        raise ValueError(
+        raise ModelOutputError(
             f"the model returns NaN or infinity at {bad.sum()} of {len(bad)} points, first where {' and '.join(names)} "
             f"= {', '.join(f'{value:.4g}' for value in place[: len(names)])}: mend the model, or pass other grids=."
         )

@@ -5,8 +5,6 @@ together.
 from jaxshap.engine.allocation import neyman_allocation as neyman_allocation
 from jaxshap.engine.compilation import compiled as compiled
 from jaxshap.engine.evaluation import BatchSize as BatchSize
-from jaxshap.engine.evaluation import EvaluationError as EvaluationError
-from jaxshap.engine.evaluation import Interrupted as Interrupted
 from jaxshap.engine.evaluation import evaluate as evaluate
 from jaxshap.engine.evaluation import evaluate_all as evaluate_all
 from jaxshap.engine.evaluation import is_traced as is_traced
@@ -22,8 +20,6 @@ from jaxshap.engine.runner import settle as settle
 from jaxshap.engine.runner import solve as solve
 
 __all__ = [
-    "EvaluationError",
-    "Interrupted",
     "estimate",
     "evaluate",
     "neyman_allocation",

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jaxshap.engine.evaluation import evaluate
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import Stratified
 from jaxshap.games import Game
 
@@ -26,7 +27,7 @@ def neyman_allocation(key: Key[Array, ""], game: Game, budget: int) -> tuple[flo
     _, variances = Stratified().moments(plan, evaluate(game, plan.coalitions))
     drawn = np.bincount(np.asarray(plan.detail))[1:]
     if min(drawn) < 2:
-        raise ValueError(
+        raise BudgetError(
             f"budget={budget} buys one gain a size, which shows no spread: pass twice as much."
         )
     spread = np.sqrt(np.asarray(variances).reshape(len(drawn), -1).mean(1) * drawn)

@@ -9,6 +9,7 @@ import pathlib
 import numpy as np
 from jaxtyping import Bool, Float
 
+from jaxshap.errors import InputError
 from jaxshap.games import Game
 
 
@@ -37,7 +38,7 @@ def resume(
     content = path.read_bytes()
     whole = (len(content) - len(header)) // record.itemsize
     if not content.startswith(header) or whole < 2:
-        raise ValueError(
+        raise InputError(
             f"{path} is not a checkpoint of this game: pass another path, or delete it."
         )
     found = np.frombuffer(content, record, whole, len(header))
@@ -47,7 +48,7 @@ def resume(
     done = min(whole - 2, len(coalitions))
     asked = _packed(coalitions[:done], record)["coalition"]
     if not close.all() or not np.array_equal(found["coalition"][2 : 2 + done], asked):
-        raise ValueError(
+        raise InputError(
             f"{path} was made for another model, table, key, estimator or budget: pass another path, or delete it."
         )
     os.truncate(path, len(header) + whole * record.itemsize)

@@ -6,7 +6,7 @@ import functools
 import math
 import os
 import time
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from jaxshap.engine.checkpoint import append, resume
 from jaxshap.engine.memory import byte_limit, bytes_of_call
+from jaxshap.errors import EvaluationError, InputError, InputTypeError, Interrupted
 from jaxshap.games import Game, Host, all_coalitions
 
 BatchSize = int | Literal["auto"]
@@ -25,52 +26,6 @@ MOST_BATCHES = 16  # in one call of the compiled loop
 SECONDS_A_LOOK = (
     0.5  # how long a call may take before the bar moves and Ctrl-C is heard, if a batch does not
 )
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during evaluation. Nothing is lost: `worths` holds those of the first coalitions, in
-    order.
-
-    From `explain`, `explanation` is what they amount to, or None where they are too few.
-
-    Example:
-        >>> import jaxshap, numpy as np
-        >>> try:
-        ...     raise jaxshap.Interrupted(np.array([1.0, 2.0]), planned=8)  # as `evaluate` does on Ctrl-C
-        ... except jaxshap.Interrupted as stopped:
-        ...     print(stopped.worths, stopped.explanation)
-        [1. 2.] None
-    """
-
-    def __init__(self, worths: Float[np.ndarray, "done *out"], planned: int):
-        super().__init__(
-            f"interrupted after {len(worths)} of {planned} coalitions; their worths are in `.worths`."
-        )
-        self.worths = worths
-        self.explanation: Any = None
-
-
-class EvaluationError(RuntimeError):
-    """The model failed part of the way; `worths` and `explanation` hold what came before, as in
-    `Interrupted`.
-
-    Example:
-        >>> import jaxshap, numpy as np
-        >>> def worths(coalitions):
-        ...     assert not (coalitions == [True, False]).all(1).any(), "no such row"
-        ...     return coalitions.sum(1, dtype=float)
-        >>> game = jaxshap.make_game(jaxshap.host(worths), 2)
-        >>> try:
-        ...     jaxshap.evaluate(game, np.array([[False, True], [True, False]]), batch_size=1)
-        ... except jaxshap.EvaluationError as failed:
-        ...     failed.worths.tolist()
-        [1.0]
-    """
-
-    def __init__(self, message: str, worths: Float[np.ndarray, "done *out"]):
-        super().__init__(message)
-        self.worths = worths
-        self.explanation: Any = None
 
 
 def evaluate(
@@ -99,18 +54,18 @@ def evaluate(
         [1.0, 6.0]
     """
     if batch_size != "auto" and batch_size < 1:
-        raise ValueError(f'batch_size={batch_size}: pass a positive number, or "auto".')
+        raise InputError(f'batch_size={batch_size}: pass a positive number, or "auto".')
     if mesh is not None and (game.on_host or is_traced((game, coalitions))):
-        raise ValueError(
+        raise InputError(
             "mesh= shares out a JAX model outside of jit, vmap and grad: leave it away here."
         )
     if checkpoint is not None and jax.process_count() > 1:
-        raise ValueError(
+        raise InputError(
             "checkpoint= is for one process: with many they would go on from different places."
         )
     if is_traced((game, coalitions)):
         if game.on_host:
-            raise TypeError(
+            raise InputTypeError(
                 "a host model cannot run under jit, vmap or grad: call estimate or explain outside of them."
             )
         again = jax.checkpoint(
@@ -184,7 +139,7 @@ def _run(
         worths = game.value(part)
         expected = (len(part), *game.empty.shape)
         if worths.shape != expected:
-            raise ValueError(
+            raise InputError(
                 f"the game returned worths of shape {worths.shape} for {len(part)} coalitions, not {expected}."
             )
         return worths

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Key
 from jaxshap.engine.compilation import compiled
 from jaxshap.engine.evaluation import BatchSize, evaluate, is_traced
 from jaxshap.engine.memory import bucket
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate, Estimator, Exact, OddGP, Permutation, Plan
 from jaxshap.games import Game, as_key, check_game
 
@@ -69,7 +70,7 @@ def settle(
     key = as_key(key)
     budget = default_budget(num_players) if budget is None else int(budget)
     if budget < 2:
-        raise ValueError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")
+        raise BudgetError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")
     if num_players <= 2 or (
         estimator is None and 2**num_players <= budget
     ):  # two players have four worths in all

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
 from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
@@ -35,7 +36,7 @@ class RegressionAdjusted(Estimator):
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         least = 2 + 4 * self.num_folds
         if budget < least or self.num_folds < 2:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy two pairs for each of {self.num_folds} folds (at least two): "
                 f"pass budget={least} or more, or fewer folds."
             )

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
 from jaxshap.games import with_ends, without_ends
 
@@ -28,7 +29,7 @@ class Castro(Estimator):
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         draws = (budget - 2) // (2 * num_players)
         if draws < 1:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy one gain of each of {num_players} players: "
                 f"pass budget={2 * num_players + 2} or more (twice that for standard errors)."
             )

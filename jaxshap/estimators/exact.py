@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.games import all_coalitions, shapley
 
@@ -23,7 +24,7 @@ class Exact(Estimator):
 
     def plan(self, key: Key[Array, ""] | None, num_players: int, budget: int) -> Plan:
         if budget < 2**num_players:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy all 2**{num_players} coalitions of {num_players} players: "
                 f"pass budget={2**num_players} or more, or an estimator that samples."
             )

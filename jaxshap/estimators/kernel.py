@@ -6,6 +6,7 @@ import dataclasses
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.pair_regression import pair_mass, regress_pairs
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.games import affordable_pairs, draw_pairs, kernel_mass, paired
@@ -26,7 +27,7 @@ class PairedRegression(Estimator):
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         if budget < min(2 * num_players + 2, 2**num_players):
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not determine the values of {num_players} players: "
                 f"pass budget={min(2 * num_players + 2, 2**num_players)} or more."
             )

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
 from jaxshap.games import with_ends, without_ends
 
@@ -37,13 +38,13 @@ class Owen(Estimator):
         least = 2 if self.halved else 1
         if self.num_levels < least or (self.halved and self.num_levels % 2):
             asked = "an even number" if self.halved else "a positive number"
-            raise ValueError(f"num_levels={self.num_levels}: pass {asked} of levels.")
+            raise InputError(f"num_levels={self.num_levels}: pass {asked} of levels.")
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         samples = (budget - 2) // (self.num_levels * (num_players + 1))
         if samples < (self.samples_per_level or 1):
             need = (self.samples_per_level or 1) * self.num_levels * (num_players + 1) + 2
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy {self.samples_per_level or 1} sample(s) at {self.num_levels} level(s) "
                 f"for {num_players} players: pass budget={need} or more, or fewer levels (num_levels=)."
             )

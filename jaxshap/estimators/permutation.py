@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
 
 
@@ -31,7 +32,7 @@ class Permutation(Estimator):
         walks = 2 if self.antithetic else 1
         draws = (budget - 2) // (walks * (num_players - 1))
         if draws < 1:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy one ordering of {num_players} players: "
                 f"pass budget={walks * (num_players - 1) + 2} or more (twice that for standard errors)."
             )

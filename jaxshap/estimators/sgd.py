@@ -11,6 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key
 
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.projections import project
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.games import draw_independent, kernel_mass, log_binomial
@@ -54,7 +55,7 @@ class RootStep:
 
     def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
         if self.size is not None and self.size <= 0:
-            raise ValueError(f"a root step of {self.size} does not descend: pass a positive size.")
+            raise InputError(f"a root step of {self.size} does not descend: pass a positive size.")
         return (2 * over_bound if self.size is None else self.size) / jnp.sqrt(
             count.astype(jnp.float32)
         )
@@ -119,12 +120,12 @@ class ProjectedSGD(Estimator):
     def __post_init__(self) -> None:
         for name in ("radius", "bound", "batch"):
             if (value := getattr(self, name)) is not None and not value > 0:
-                raise ValueError(f"{name}={value}: it must be positive.")
+                raise InputError(f"{name}={value}: it must be positive.")
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         steps = (budget - 2) // self.batch
         if steps < 1:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy one step: pass budget={self.batch + 2} or more."
             )
         self.schedule.step(
@@ -188,7 +189,7 @@ class ProjectedSGD(Estimator):
         over_bound = self._over_bound(num_players)
         rate: Callable = lambda count: self.schedule.step(
             count + 1, num_players, over_bound
-        ).astype(dtype)  # noqa: E731
+        ).astype(dtype)
         optimiser = self.optimiser(rate)
         start = self.projection(jnp.zeros(num_players, dtype), total, radius)
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.games import LARGEST_RANK, draw_chances, draw_coalitions, draw_distinct, schedule
 
@@ -46,7 +47,7 @@ class BySize(Estimator):
         draws = (budget - 2 - 2 * num_players) // (2 * num_players)
         if draws < num_players - 2:
             each = 2 * num_players * (num_players - 2)
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy a gain of each of {num_players} players at each size: pass "
                 f"budget={2 + 2 * num_players + each} or more ({2 + 2 * num_players + 2 * each} for standard errors)."
             )
@@ -127,7 +128,7 @@ class Stratified(BySize):
         strata = num_players - 2
         rates = self.allocation or (1.0,) * strata
         if len(rates) != strata or min(rates, default=1) <= 0:
-            raise ValueError(
+            raise InputError(
                 f"allocation={rates}: pass {strata} positive numbers, one for each size 1..{strata}."
             )
         later, _ = schedule((LARGEST_RANK,) * strata, max(0, count - 2 * strata), rates)

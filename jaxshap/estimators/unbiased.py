@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_products
 from jaxshap.games import draw_independent, kernel_mass, paired, reuse_mass, reuse_weights
 
@@ -105,4 +106,4 @@ def _paired_plan(
 
 def _check_budget(budget: int, draw: int) -> None:
     if budget < 2 + draw:
-        raise ValueError(f"budget={budget} does not buy one draw: pass budget={2 + draw} or more.")
+        raise BudgetError(f"budget={budget} does not buy one draw: pass budget={2 + draw} or more.")

@@ -10,17 +10,8 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Float, Key
 
-from jaxshap.engine import (
-    BatchSize,
-    EvaluationError,
-    Interrupted,
-    default_budget,
-    evaluate,
-    make_plan,
-    plan_size,
-    settle,
-    solve,
-)
+from jaxshap.engine import BatchSize, default_budget, evaluate, make_plan, plan_size, settle, solve
+from jaxshap.errors import EvaluationError, InputError, Interrupted, ModelOutputError
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.source import Source
@@ -84,7 +75,7 @@ def explain(
         ([[1.0, 1.5]], [1.5])
     """
     if tol is not None and not tol > 0:
-        raise ValueError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
+        raise InputError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
     if (
         estimator is None
         and groups is None
@@ -93,13 +84,13 @@ def explain(
         and is_tree_model(model)
     ):
         if checkpoint is not None or mesh is not None or separate_draws:
-            raise ValueError(
+            raise InputError(
                 "exact values of trees need no checkpoint=, mesh= or separate_draws=: leave them away, or pass "
                 "estimator=."
             )
         return explain_trees(model, X, background, feature_names, output_names)
     if background is None:
-        raise ValueError(
+        raise InputError(
             "pass background=, the rows that absent features come from: without it only a fitted tree ensemble "
             "can be explained, with no estimator=, groups=, value= or reward=."
         )
@@ -109,13 +100,13 @@ def explain(
     num_rows = len(jax.tree.leaves(inputs.rows)[0])
     if separate_draws:
         if any(option is not None for option in (tol, reward, checkpoint, mesh)) or progress:
-            raise ValueError(
+            raise InputError(
                 "separate_draws= does not go with tol=, reward=, checkpoint=, mesh= or progress=: leave them away."
             )
         key, budget, estimator = settle(key, len(inputs.names), estimator, budget)
         found, empty, name = task.separately(key, estimator, budget, batch_size)
         if not np.isfinite(found.values).all():
-            raise ValueError(
+            raise ModelOutputError(
                 "the model returned NaN or infinity for masked inputs: explain without separate_draws= "
                 "to see for which rows."
             )

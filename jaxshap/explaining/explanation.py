@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jaxshap.engine import default_budget, evaluate
+from jaxshap.errors import InputError, MissingExtraError
 from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.source import Source
@@ -163,7 +164,7 @@ class Explanation:
         """
         labels = np.zeros(len(self), int) if by is None else np.asarray(by)
         if labels.shape != (len(self),):
-            raise ValueError(
+            raise InputError(
                 f"by= has shape {labels.shape} for {len(self)} rows: pass one label a row."
             )
         names = np.unique(labels)
@@ -224,7 +225,7 @@ class Explanation:
             'pairwise'
         """
         if self.source is None:
-            raise ValueError(
+            raise InputError(
                 "diagnose needs the model, and this explanation was loaded, or features were picked from it, or its "
                 "values have no game (path-dependent trees): diagnose the result of explain(model, X, background)."
             )
@@ -271,7 +272,7 @@ class Explanation:
         try:
             import shap
         except ImportError as error:
-            raise ImportError('to_shap needs shap: pip install "jaxshap[plots]".') from error
+            raise MissingExtraError('to_shap needs shap: pip install "jaxshap[plots]".') from error
         data = self.data_of_features
         return shap.Explanation(
             values=self.values,
@@ -296,7 +297,9 @@ class Explanation:
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError('to_frame needs pandas: pip install "jaxshap[examples]".') from error
+            raise MissingExtraError(
+                'to_frame needs pandas: pip install "jaxshap[examples]".'
+            ) from error
         rows, features, *outputs = (part.ravel() for part in np.indices(self.values.shape))
         columns: dict[str, Any] = {"row": rows, "feature": np.asarray(self.feature_names)[features]}
         for axis, output in enumerate(outputs):
@@ -351,7 +354,7 @@ def load(path) -> Explanation:
         parts["data"] = {name.removeprefix("data "): array for name, array in several.items()}
     names = {field.name for field in dataclasses.fields(Explanation)}
     if missing := names - {"output_names", "shared_draws", "source"} - parts.keys():
-        raise ValueError(f"{path} is not a saved Explanation: it lacks {sorted(missing)}.")
+        raise InputError(f"{path} is not a saved Explanation: it lacks {sorted(missing)}.")
     for name in ("feature_names", "output_names"):
         parts[name] = tuple(map(str, parts[name])) if name in parts else None
     parts["shared_draws"] = parts.get("shared_draws", True)

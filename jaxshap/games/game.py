@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from jaxshap.errors import InputError, InputTypeError
+
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
@@ -35,7 +37,7 @@ class Game:
 
     def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "*out"]:
         if self.on_host:
-            raise TypeError(
+            raise InputTypeError(
                 "this game runs on the host, a batch at a time: call jaxshap.evaluate(game, coalitions)."
             )
         return self.value(coalition)
@@ -63,7 +65,7 @@ class Host:
 def check_game(game: Any) -> None:
     """Say how to make one of a model or a function, which are often passed in its place."""
     if not isinstance(game, Game):
-        raise TypeError(
+        raise InputTypeError(
             f"{getattr(game, '__name__', type(game).__name__)} is not a game: pass jaxshap.marginal(model, X, "
             "background) for a model, or jaxshap.make_game(function, num_players) for a function of a coalition."
         )
@@ -82,7 +84,7 @@ def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
         [2.0, 2.0, 2.0]
     """
     if num_players < 1:
-        raise ValueError(f"a game needs at least one player, not num_players={num_players}.")
+        raise InputError(f"a game needs at least one player, not num_players={num_players}.")
     if isinstance(value, Host):
         ends = np.stack([np.zeros(num_players, bool), np.ones(num_players, bool)])
         empty, full = jnp.asarray(value(ends))
@@ -91,7 +93,7 @@ def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
         everyone = jnp.ones(num_players, bool)
         empty, full = (jnp.asarray(value(players)) for players in (~everyone, everyone))
     if not jnp.issubdtype(empty.dtype, jnp.floating):
-        raise TypeError(
+        raise InputTypeError(
             f"worths must be floating-point numbers, not {empty.dtype}: cast them in the value function."
         )
     return Game(value, empty, full, num_players, name)
@@ -127,7 +129,7 @@ def table(worths: Float[Array, "size *out"]) -> Game:
     worths = jnp.asarray(worths)
     num_players = len(worths).bit_length() - 1
     if len(worths) != 2**num_players or num_players < 1:
-        raise ValueError(f"a table of worths has 2**n rows with n ≥ 1, not {len(worths)}.")
+        raise InputError(f"a table of worths has 2**n rows with n ≥ 1, not {len(worths)}.")
     return make_game(_Table(worths), num_players, "table")
 
 
@@ -144,7 +146,7 @@ def grouped(game: Game, groups: Sequence[Sequence[int]]) -> Game:
     members = [list(map(int, group)) for group in groups]
     listed = sorted(player for group in members for player in group)
     if listed != list(range(game.num_players)) or not all(members):
-        raise ValueError(
+        raise InputError(
             f"groups must name each of the players 0..{game.num_players - 1} once and none may be empty: got {members}."
         )
     group_of = np.empty(game.num_players, int)
@@ -171,11 +173,11 @@ def minus(game: Game, other: Game) -> Game:
         [1.5, 1.5]
     """
     if game.num_players != other.num_players:
-        raise ValueError(
+        raise InputError(
             f"the games have {game.num_players} and {other.num_players} players: they must be the same."
         )
     if game.on_host != other.on_host:
-        raise TypeError(
+        raise InputTypeError(
             "one game runs on the host and the other in JAX: wrap both models in jaxshap.host, or neither."
         )
     first, second = game.value, other.value

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Int
 
+from jaxshap.errors import InputError
+
 MOST_SETS = 2**22  # whose worths are asked for and held at once
 
 PlayerSet = int | Sequence[int]
@@ -75,7 +77,7 @@ def check_order(order: int, num_players: int) -> None:
         or not isinstance(order, int | np.integer)
         or not 1 <= order <= num_players
     ):
-        raise ValueError(
+        raise InputError(
             f"order={order}: pass a whole number between 1 and {num_players}, the number of players."
         )
 

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from jaxshap.errors import InputError
+
 
 class WeightedRows(NamedTuple):
     """Background rows, and how much each of them counts.
@@ -38,12 +40,12 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
     rows = np.asarray(background)
     rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)
     if rows.ndim != 2 or not 1 <= count <= len(rows):
-        raise ValueError(
+        raise InputError(
             f"{count} of a background of shape {rows.shape}: pass a table, and no more than its rows."
         )
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
     if weights.shape != (len(rows),) or not (weights >= 0).all() or not weights.sum() > 0:
-        raise ValueError(
+        raise InputError(
             f"weights must be one non-negative number for each of {len(rows)} rows, and not all 0."
         )
     scale = rows.std(0, dtype=np.float64)

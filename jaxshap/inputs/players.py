@@ -8,6 +8,8 @@ import jax
 import numpy as np
 from jaxtyping import Int, PyTree
 
+from jaxshap.errors import InputError, InputTypeError
+
 STAYS = -1  # the owner of what belongs to no player and always has the row's own value
 
 
@@ -37,11 +39,11 @@ class Players:
             or owned.min() < STAYS
             or owned.max() >= len(self.names)
         ):
-            raise ValueError(
+            raise InputError(
                 f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last player."
             )
         if idle := [name for number, name in enumerate(self.names) if number not in owned]:
-            raise ValueError(f"the players {idle} own nothing: leave them out.")
+            raise InputError(f"the players {idle} own nothing: leave them out.")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -55,7 +57,7 @@ class Players:
         """Whether inputs of these shapes, rows in front, have the parts that are owned."""
         structure, expected = jax.tree.structure(example), jax.tree.structure(self.owner)
         if structure != expected:
-            raise ValueError(
+            raise InputError(
                 f"{what} has the structure {structure}, and the players are those of {expected}."
             )
         for (path, leaf), owner in zip(
@@ -63,7 +65,7 @@ class Players:
         ):
             shape, owned = np.shape(leaf)[1:], np.shape(owner)
             if shape[: len(owned)] != owned:
-                raise ValueError(
+                raise InputError(
                     f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the players are those of "
                     f"inputs of shape {owned}: make them for the same shape."
                 )
@@ -84,7 +86,7 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
     """
     sizes = (size,) * len(shape) if isinstance(size, int) else tuple(size)
     if len(sizes) != len(shape) or min(sizes, default=0) < 1 or min(shape, default=0) < 1:
-        raise ValueError(
+        raise InputError(
             f"patches of {size} in {tuple(shape)}: pass one positive length for each axis."
         )
     counts = [-(-length // one) for length, one in zip(shape, sizes, strict=True)]
@@ -105,12 +107,12 @@ def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = No
     """
     labels = np.asarray(label_map)
     if not np.issubdtype(labels.dtype, np.integer):
-        raise TypeError(
+        raise InputTypeError(
             f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each pixel."
         )
     present = np.unique(labels[labels != STAYS])
     if names is not None and len(names) != len(present):
-        raise ValueError(f"there are {len(names)} names for {len(present)} labels.")
+        raise InputError(f"there are {len(names)} names for {len(present)} labels.")
     owner = np.where(labels == STAYS, STAYS, np.searchsorted(present, labels))
     return Players(owner, tuple(map(str, present if names is None else names)))
 
@@ -127,7 +129,7 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
         ('not', 'so', 'bad')
     """
     if length < 1 or (names is not None and len(names) != length):
-        raise ValueError(
+        raise InputError(
             f"a sequence of {length} tokens needs a positive length, and as many names if any."
         )
     return Players(np.arange(length), tuple(map(str, range(length) if names is None else names)))
@@ -143,7 +145,7 @@ def leaves(tree: PyTree) -> Players:
     """
     paths, structure = jax.tree_util.tree_flatten_with_path(tree)
     if not paths:
-        raise ValueError("this input has no arrays: pass an example of it.")
+        raise InputError("this input has no arrays: pass an example of it.")
     owner = jax.tree.unflatten(structure, [np.asarray(number) for number in range(len(paths))])
     return Players(owner, tuple(_name(path) for path, _ in paths))
 
@@ -165,14 +167,16 @@ def together(parts: PyTree) -> Players:
 
     paths, structure = jax.tree_util.tree_flatten_with_path(parts, is_leaf=is_part)
     if wrong := [type(part).__name__ for _, part in paths if not is_part(part)]:
-        raise TypeError(f"together takes a tree of players, such as patches(...), and not {wrong}.")
+        raise InputTypeError(
+            f"together takes a tree of players, such as patches(...), and not {wrong}."
+        )
     owners, names = [], []
     for path, part in paths:
         if part is None:
             owners.append(np.asarray(STAYS))
             continue
         if not isinstance(part.owner, np.ndarray):
-            raise TypeError(f"the players of {_name(path)} must be those of one array.")
+            raise InputTypeError(f"the players of {_name(path)} must be those of one array.")
         owners.append(np.where(part.owner == STAYS, STAYS, part.owner + len(names)))
         names += [f"{_name(path)} {name}" for name in part.names]
     return Players(jax.tree.unflatten(structure, owners), tuple(names))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxshap.errors import InputError, InputTypeError, MissingExtraError
 from jaxshap.games import Host
 from jaxshap.inputs.background import WeightedRows
 from jaxshap.inputs.players import Players
@@ -57,7 +58,7 @@ def read_inputs(
         groups.check(rows, "X")
         groups.check(references, "the background")
         if feature_names is not None and len(feature_names) != len(groups):
-            raise ValueError(
+            raise InputError(
                 f"there are {len(feature_names)} feature_names for {len(groups)} players."
             )
         names = groups.names if feature_names is None else tuple(map(str, feature_names))
@@ -85,24 +86,24 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         present = [str(name) for name in data.columns]
         if len(set(present)) < len(present):
-            raise ValueError(
+            raise InputError(
                 f"{what} has several columns of one name: {_repeated(present)}. Rename them."
             )
         wanted = present if columns is None else list(columns)
         if missing := [name for name in wanted if name not in present]:
-            raise ValueError(f"{what} lacks the columns {missing}; it has {present}.")
+            raise InputError(f"{what} lacks the columns {missing}; it has {present}.")
         if extra := [name for name in present if name not in wanted]:
-            raise ValueError(f"{what} has columns that are not expected: {extra}. Leave them out.")
+            raise InputError(f"{what} has columns that are not expected: {extra}. Leave them out.")
         data = data.to_numpy()[:, [present.index(name) for name in wanted]]
         return Table(_numeric(data, what, wanted), tuple(wanted), True)
     array = data if isinstance(data, jax.Array) else np.asarray(data)
     if array.ndim != 2 or 0 in array.shape:
         hint = " A single row is X[None]." if array.ndim == 1 and array.size else ""
-        raise ValueError(
+        raise InputError(
             f"{what} must be a non-empty table (rows, features), not of shape {array.shape}.{hint}"
         )
     if columns is not None and array.shape[1] != len(columns):
-        raise ValueError(
+        raise InputError(
             f"{what} has {array.shape[1]} columns, and {len(columns)} are expected: {list(columns)}."
         )
     names = tuple(columns) if columns is not None else tuple(f"x{i}" for i in range(array.shape[1]))
@@ -112,7 +113,7 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
 def read_background(background, table: Table):
     """Reference rows with the columns of the table, matched by name where both have names."""
     if not table.named and hasattr(background, "columns"):
-        raise ValueError(
+        raise InputError(
             "the background has column names and X has none: pass both as DataFrames, or both as arrays."
         )
     return read_table(background, "the background", table.names).array
@@ -129,7 +130,7 @@ def read_model(model, inputs: Inputs) -> Model:
     if not callable(model):
         method = getattr(model, "predict_proba", None) or getattr(model, "predict", None)
         if method is None:
-            raise TypeError(
+            raise InputTypeError(
                 f"a model is a function of rows or has predict or predict_proba: {type(model).__name__} is not."
             )
         classes = getattr(model, "classes_", None) if hasattr(model, "predict_proba") else None
@@ -153,7 +154,7 @@ def read_output_names(
     """Names of outputs of this shape, checked: those given, or those of the model's classes."""
     names = classes if output_names is None else tuple(map(str, output_names))
     if names is not None and shape != (len(names),):
-        raise ValueError(f"there are {len(names)} output_names for outputs of shape {shape}.")
+        raise InputError(f"there are {len(names)} output_names for outputs of shape {shape}.")
     return names
 
 
@@ -171,19 +172,19 @@ def read_groups(
         else [(_joined(group), group) for group in groups]
     )
     if empty := [name for name, columns in pairs if not columns]:
-        raise ValueError(f"the groups {empty} cover no column: leave them out.")
+        raise InputError(f"the groups {empty} cover no column: leave them out.")
     members = {
         name: [column_number(column, names, "a group") for column in columns]
         for name, columns in pairs
     }
     listed = [column_number(column, names, "a group") for _, columns in pairs for column in columns]
     if repeated := _repeated(listed):
-        raise ValueError(
+        raise InputError(
             f"columns {[names[column] for column in repeated]} are in more than one group: groups must not overlap."
         )
     alone = {names[column]: [column] for column in range(len(names)) if column not in listed}
     if clash := sorted(alone.keys() & members.keys()):
-        raise ValueError(
+        raise InputError(
             f"the groups {clash} have the names of columns that are in no group: rename the groups."
         )
     members |= alone
@@ -195,14 +196,14 @@ def column_number(column: str | int, names: Sequence[str], what: str) -> int:
     """Of a column given by name or number; `what` is who gave it."""
     if isinstance(column, str):
         if column not in names:
-            raise ValueError(
+            raise InputError(
                 f"{what} names the column {column!r}, which the table does not have: it has {list(names)}."
             )
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, int | np.integer):
-        raise ValueError(f"{what} has {column!r} for a column: pass a name or a number.")
+        raise InputError(f"{what} has {column!r} for a column: pass a name or a number.")
     if not 0 <= column < len(names):
-        raise ValueError(
+        raise InputError(
             f"{what} names column {column}, but the table has columns 0..{len(names) - 1}."
         )
     return int(column)
@@ -219,7 +220,7 @@ def column_numbers(
     )
     found = [column_number(one, names, what) for one in several]
     if repeated := _repeated(found):
-        raise ValueError(
+        raise InputError(
             f"{what} names the columns {[names[column] for column in repeated]} more than once."
         )
     return found
@@ -242,7 +243,7 @@ def column_groups(transformer) -> dict[str, list[int]]:
     """
     steps = getattr(transformer, "transformers_", None)
     if steps is None:
-        raise TypeError(
+        raise InputTypeError(
             f"column_groups needs a fitted ColumnTransformer, not {type(transformer).__name__}."
         )
     found: dict[str, list[int]] = {}
@@ -306,14 +307,14 @@ def _shown(rows) -> Any:
 
 def _numeric(array, what: str, names: Sequence[str]):
     if array.shape[0] == 0:
-        raise ValueError(f"{what} has no rows.")
+        raise InputError(f"{what} has no rows.")
     if array.dtype.kind in "biuf" or (
         array.dtype.kind == "V" and isinstance(array, jax.Array)
     ):  # V: bfloat16
         return array
     bad = [name for name, column in zip(names, array.T, strict=True) if not _is_numeric(column)]
     if bad:
-        raise TypeError(
+        raise InputTypeError(
             f"{what} has columns that are not numbers: {bad}. Encode them first; "
             "one-hot columns can be one player (groups=)."
         )
@@ -379,7 +380,7 @@ def _by_name(owner, method: Callable, names: Sequence[str] | None) -> Callable:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(
+        raise MissingExtraError(
             "a model that was fitted on named columns gets DataFrames, which need pandas: "
             'pip install "jaxshap[examples]".'
         ) from error

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.engine import evaluate, is_traced
+from jaxshap.errors import InputError
 from jaxshap.games import Host, as_pytree, sets_up_to
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, read_weights
 from jaxshap.values import checked_table, marginal
@@ -54,7 +55,7 @@ class Component:
             points = np.asarray(points)
         points = points[:, None] if points.ndim == 1 and len(self.columns) == 1 else points
         if points.ndim != 2 or points.shape[1] != len(self.columns) or not len(points):
-            raise ValueError(
+            raise InputError(
                 f"points have shape {points.shape}: pass (points, {len(self.columns)}), values of {list(self.names)}."
             )
         return points
@@ -96,7 +97,7 @@ def component(
     inputs = read_inputs(rows, background, None, own_columns(model, rows, feature_names))
     columns = tuple(column_numbers(features, inputs.names, "features="))
     if not columns:
-        raise ValueError("features= is empty: name one feature or more.")
+        raise InputError("features= is empty: name one feature or more.")
     predict = read_model(model, inputs).predict
     predict = predict if isinstance(predict, Host) else as_pytree(predict)
     names = tuple(inputs.names[column] for column in columns)

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.engine import evaluate
+from jaxshap.errors import InputError
 from jaxshap.games import (
     MOST_SETS,
     Game,
@@ -94,7 +95,7 @@ class Decomposition:
     def shapley_values(self) -> Float[Array, "n *out"]:
         """Each component shared out alike among its players; needs the components of all orders."""
         if self.order < self.num_players:
-            raise ValueError(
+            raise InputError(
                 f"Shapley values need components of all {self.num_players} orders and these end at order {self.order}: "
                 "decompose with order=None, or ask jaxshap.estimate."
             )
@@ -109,7 +110,7 @@ class Decomposition:
         parts do too: a share can then be negative or above 1.
         """
         if self.full.ndim == 0 or len(self.full) < 2:
-            raise ValueError(
+            raise InputError(
                 "variance over rows needs a game of two rows or more, such as marginal(model, X, …)."
             )
         firsts = starts(self.num_players, self.order)[1:]
@@ -141,7 +142,7 @@ def decompose(game: Game, order: int | None = None) -> Decomposition:
         check_order(order, number)
     order = number if order is None else order
     if num_sets(number, order) > MOST_SETS:
-        raise ValueError(
+        raise InputError(
             f"components up to order {order} of {number} players need {num_sets(number, order):,} worths, and at most "
             f"{MOST_SETS:,} can be held: pass a lower order, such as order=2."
         )

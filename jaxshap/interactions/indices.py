@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.engine import compiled, evaluate_all, is_traced
+from jaxshap.errors import InputError, MissingExtraError
 from jaxshap.estimators import Estimate
 from jaxshap.games import (
     MOST_SETS,
@@ -65,14 +66,14 @@ class Interactions:
         """
         number = len(pairs.values)
         if pairs.values.shape[:2] != (number, number):
-            raise ValueError(
+            raise InputError(
                 f"pairs have shape {pairs.values.shape}: pass what estimate_interactions returns, (n, n, …)."
             )
         first, second = np.triu_indices(number, 1)
         unknown = jnp.full((number, *pairs.values.shape[2:]), np.nan, pairs.values.dtype)
         alone = Estimate(unknown, unknown) if singles is None else singles
         if alone.values.shape != unknown.shape:
-            raise ValueError(
+            raise InputError(
                 f"singles have shape {alone.values.shape} and pairs {pairs.values.shape}: of other games."
             )
         values, errors = (
@@ -109,7 +110,7 @@ class Interactions:
         """Pairs off the diagonal, each in full on both sides, and single players on it."""
         number = self.num_players
         if self.order < 2 <= number:
-            raise ValueError(
+            raise InputError(
                 f"a matrix shows pairs and these interactions are of order {self.order}: pass order=2."
             )
         first, second = np.triu_indices(number, 1)
@@ -121,14 +122,14 @@ class Interactions:
     def to_shapiq(self):
         """A `shapiq.InteractionValues`, of one row and output: what shapiq's plots draw."""
         if self.values.ndim > 1:
-            raise ValueError(
+            raise InputError(
                 f"shapiq holds one number a set and these have shape {self.values.shape[1:]}: pick a row and output "
                 f"first, such as .pick({', '.join('0' * (self.values.ndim - 1))})."
             )
         try:
             import shapiq
         except ImportError as error:
-            raise ImportError("to_shapiq needs shapiq: pip install shapiq.") from error
+            raise MissingExtraError("to_shapiq needs shapiq: pip install shapiq.") from error
         values = np.asarray(self.values)
         return shapiq.InteractionValues(
             values,
@@ -167,17 +168,17 @@ def exact_interactions(game: Game, index: str = "SII", order: int = 2) -> Intera
     number = game.num_players
     check_order(order, number)
     if index != "Moebius" and index not in WEIGHTS:
-        raise ValueError(
+        raise InputError(
             f"there is no index {index!r}: pass one of {', '.join(['Moebius', *WEIGHTS])}."
         )
     if index in VALUES and order != 1:
-        raise ValueError(
+        raise InputError(
             f'{index} is of single players: pass order=1, or index="{VALUES[index]}" for sets.'
         )
     if index == "Moebius":
         values = decompose(game, order).values[1:]
     elif number > MOST_PLAYERS:
-        raise ValueError(
+        raise InputError(
             f"{index} needs all 2**{number} worths: at most {MOST_PLAYERS} players; jaxshap.estimate_interactions "
             'samples pairs, and index="Moebius" asks for small coalitions alone.'
         )

@@ -3,6 +3,7 @@
 from jaxtyping import Array, Key
 
 from jaxshap.engine import BatchSize, estimate
+from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate, OddInteractions
 from jaxshap.games import Game, check_game
 
@@ -32,7 +33,7 @@ def estimate_interactions(
     """
     check_game(game)
     if game.num_players < 2:
-        raise ValueError(
+        raise InputError(
             "a game of one player has no interactions: pass a game of two players or more."
         )
     found = estimate(key, game, OddInteractions(), budget, batch_size=batch_size, progress=progress)

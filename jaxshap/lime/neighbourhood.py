@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.errors import InputError
 from jaxshap.games import as_key
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, spread
 from jaxshap.values import checked_table, checked_weights, predictions
@@ -50,7 +51,7 @@ def neighbourhood(
     inputs = read_inputs(X, background, None, own_columns(model, X, feature_names))
     if num_samples < len(inputs.names) + 2:
         number = len(inputs.names)
-        raise ValueError(
+        raise InputError(
             f"num_samples={num_samples} for {number} features: a regression needs many more samples."
         )
     predict, output_names = read_model(model, inputs)
@@ -61,7 +62,7 @@ def neighbourhood(
             for name, column in zip(inputs.names, part.T, strict=True)
             if not np.isfinite(column).all()
         ]:
-            raise ValueError(
+            raise InputError(
                 f"{what} is NaN or infinite in {unknown}: nearness needs numbers. Leave those rows out."
             )
     weights = checked_weights(inputs.options.get("weights"), len(references), references)
@@ -69,7 +70,7 @@ def neighbourhood(
     coded = np.isin(columns, column_numbers(categorical, inputs.names, "categorical="))
     varies = (references != references[0]).any(0)
     if not varies.any():
-        raise ValueError(
+        raise InputError(
             "all rows of the background are the same: samples around them need rows that differ."
         )
     moved = varies & ~coded

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Int
 
+from jaxshap.errors import InputError
+
 
 class Line(NamedTuple):
     """target ≈ intercept + design @ coefficients; `score` is the weighted share of variance that
@@ -228,4 +230,4 @@ def _next_knot(knot: _Knot, gram: Float[Array, "n n"], moments: Float[Array, "n"
 
 def _check_count(num_features: int) -> None:
     if num_features < 1:
-        raise ValueError(f"num_features={num_features}: a selection keeps 1 feature or more.")
+        raise InputError(f"num_features={num_features}: a selection keeps 1 feature or more.")

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled
+from jaxshap.errors import InputError, InputTypeError
 from jaxshap.lime.neighbourhood import Neighbourhood, neighbourhood
 from jaxshap.lime.sparse_regression import Line, Selection, weighted_ridge
 
@@ -130,7 +131,7 @@ def width_stability(
     usual = 0.75 * np.sqrt(len(near.units))
     chosen = usual * np.asarray(SPREAD_OF_WIDTHS) if widths is None else np.asarray(widths, float)
     if chosen.ndim != 1 or len(chosen) < 2:
-        raise ValueError(f"widths={widths}: stability compares two widths or more.")
+        raise InputError(f"widths={widths}: stability compares two widths or more.")
     found = _fit(near, chosen, ridge, selection)
     signs = np.sign(found.coefficients)
     return WidthStability(
@@ -162,15 +163,15 @@ def _fit(
     selection: Selection | None,
 ) -> _Lines:
     if not (widths > 0).all():
-        raise ValueError(
+        raise InputError(
             f"a kernel width is a positive number of standard deviations, not {widths.min()}."
         )
     if selection is not None and not callable(selection):
-        raise TypeError(
+        raise InputTypeError(
             f"selection={selection!r}: pass ForwardSelection or LassoPath with how many features to keep."
         )
     if not ridge >= 0:
-        raise ValueError(f"ridge={ridge}: pass a penalty of 0 or more.")
+        raise InputError(f"ridge={ridge}: pass a penalty of 0 or more.")
     count = len(near.rows)
     padding = [(0, bucket(count) - count), (0, 0)]  # nearby numbers of rows share a program
     rows, own = np.pad(near.rows, padding, mode="edge"), np.pad(near.own, padding, mode="edge")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import footnote, one_output
 from jaxshap.plots.style import (
@@ -48,14 +49,14 @@ def convergence(
         ['x0', 'x3']
     """
     if not explanations:
-        raise ValueError(
+        raise InputError(
             "there are no explanations to draw: pass a list of them with growing budgets."
         )
     found = sorted(explanations, key=lambda explanation: explanation.num_evaluations)
     for explanation in found:
         one_output(explanation, "convergence")
         if explanation.feature_names != found[-1].feature_names:
-            raise ValueError(
+            raise InputError(
                 "these explanations have different features: pass explanations of the same rows."
             )
     last = found[-1]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import (
     drawn_values,
@@ -50,14 +51,14 @@ def compare(
         ['zeros', 'data']
     """
     if not explanations:
-        raise ValueError("there are no explanations to compare: pass a dict of them by name.")
+        raise InputError("there are no explanations to compare: pass a dict of them by name.")
     first = next(iter(explanations.values()))
     for name, explanation in explanations.items():
         one_output(explanation, f"compare ({name})")
         if len(explanation) != len(first) or set(explanation.feature_names) != set(
             first.feature_names
         ):
-            raise ValueError(
+            raise InputError(
                 f"{name!r} has {len(explanation)} rows of {explanation.feature_names}, and the first has {len(first)} "
                 f"of {first.feature_names}: compare explanations of the same rows and features."
             )
@@ -80,7 +81,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None
         ['output 0', 'output 1']
     """
     if explanation.values.ndim != 3:
-        raise ValueError(
+        raise InputError(
             f"classes draws several outputs, and the values have shape {explanation.values.shape}: bar?"
         )
     something(explanation, "classes")

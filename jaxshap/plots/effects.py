@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.effects import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
+from jaxshap.errors import InputError
 from jaxshap.plots.style import (
     DIVERGING,
     LINES,
@@ -45,7 +46,7 @@ def ice(
         'prediction (ICE)'
     """
     if len(curves.grids) == 2:
-        raise ValueError(
+        raise InputError(
             "curves of two features are surfaces, one a row: draw their mean, plots.pdp(curves.average())."
         )
     values = _one_output(curves, np.asarray(curves.values), output, axis=2)
@@ -259,11 +260,11 @@ def _one_output(
 ) -> np.ndarray:
     if values.ndim == axis:
         if output is not None:
-            raise ValueError(f"output={output!r}, and the model has a single one: leave it away.")
+            raise InputError(f"output={output!r}, and the model has a single one: leave it away.")
         return values
     names = effect.output_names or ()
     if output is None or (isinstance(output, str) and output not in names):
-        raise ValueError(
+        raise InputError(
             f"there are {values.shape[axis]} outputs {list(names)}: pass the one to draw as output=."
         )
     return values[..., names.index(output) if isinstance(output, str) else output]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxshap.causal import Disparity
+from jaxshap.errors import InputError
 from jaxshap.plots.style import (
     NEGATIVE,
     POSITIVE,
@@ -41,7 +42,7 @@ def disparity(
     number = _number_of(found, group)
     values, errors = found.values[number], SURE * found.std_error[number]
     if values.ndim > 1:
-        raise ValueError(
+        raise InputError(
             f"disparity draws one output and there are {values.shape[1:]}: pick one of the explanation's."
         )
     order = largest(np.abs(values), most)[::-1]
@@ -67,9 +68,9 @@ def disparity(
 def _number_of(found: Disparity, group: object) -> int:
     known = found.groups.tolist()
     if group is None and len(known) > 1:
-        raise ValueError(f"there are several groups, {known}: pick one with group=.")
+        raise InputError(f"there are several groups, {known}: pick one with group=.")
     if group is not None and group not in known:
-        raise ValueError(
+        raise InputError(
             f"group={group!r} is not one of {known}, which were compared with {found.reference!r}."
         )
     return 0 if group is None else known.index(group)

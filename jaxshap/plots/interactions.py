@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.errors import InputError
 from jaxshap.interactions import Decomposition, Interactions
 from jaxshap.plots.style import (
     DIVERGING,
@@ -247,7 +248,7 @@ def _stroke(value: float) -> dict[str, Any]:
 
 def _single(found: Found) -> Found:
     if found.values.ndim > 1:
-        raise ValueError(
+        raise InputError(
             f"a picture shows one number a set and these have shape {found.values.shape[1:]}: pick a row and output "
             f"first, such as .pick({', '.join('0' * (found.values.ndim - 1))})."
         )
@@ -258,5 +259,5 @@ def _names(names: Sequence[str] | None, number: int) -> list[str]:
     if names is None:
         return [f"x{player}" for player in range(number)]
     if len(names) != number:
-        raise ValueError(f"there are {len(names)} names for {number} players.")
+        raise InputError(f"there are {len(names)} names for {number} players.")
     return [shortened(str(name)) for name in names]

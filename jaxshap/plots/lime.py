@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxshap.errors import InputError
 from jaxshap.lime import WidthStability
 from jaxshap.plots.style import LINES, SURE, largest, legend_beside, new_axes, shortened, tidy
 
@@ -33,7 +34,7 @@ def lime_stability(
     """
     coefficients, errors = found.coefficients[:, row], found.std_error[:, row]
     if coefficients.ndim > 2 and output is None:
-        raise ValueError(
+        raise InputError(
             f"lime_stability draws one output and there are {coefficients.shape[2:]}: pass output=."
         )
     if output is not None:

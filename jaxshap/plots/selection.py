@@ -5,6 +5,7 @@ maps of pixels.
 import numpy as np
 from jaxtyping import Float, Int
 
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.inputs import STAYS
 from jaxshap.plots.style import SURE, WIDEST, smaller_not_shown, told_apart
@@ -15,7 +16,7 @@ def one_output(explanation: Explanation, picture: str) -> None:
     if explanation.values.ndim > 2:
         names = explanation.output_names
         pick = "0" if names is None else f'"{names[0]}"'
-        raise ValueError(
+        raise InputError(
             f"{picture} draws one output and there are {explanation.values.shape[2]}: pick one, such as "
             f"ex[:, :, {pick}]."
         )
@@ -24,14 +25,14 @@ def one_output(explanation: Explanation, picture: str) -> None:
 
 def one_row(explanation: Explanation, picture: str) -> None:
     if len(explanation) != 1:
-        raise ValueError(
+        raise InputError(
             f"{picture} draws one row and there are {len(explanation)}: pick one, such as ex[0]."
         )
 
 
 def something(explanation: Explanation, picture: str) -> None:
     if not explanation.values.size:
-        raise ValueError(
+        raise InputError(
             f"{picture} has nothing to draw: the values have shape {explanation.values.shape}."
         )
 
@@ -92,12 +93,12 @@ def checked_owner(
     """A map of pixels to the players of this explanation."""
     found, number = np.asarray(owner), len(explanation.feature_names)
     if found.ndim != 2 or not np.issubdtype(found.dtype, np.integer):
-        raise ValueError(
+        raise InputError(
             f"the owner of each pixel is a whole number in an array (height, width), and this has shape {found.shape} "
             f"and dtype {found.dtype}: pass jaxshap.patches(...).owner."
         )
     if found.min() < STAYS or found.max() != number - 1:
-        raise ValueError(
+        raise InputError(
             f"owners go from {found.min()} to {found.max()}, and there are {number} players: pass the owner of the "
             "players that were explained."
         )
@@ -123,7 +124,7 @@ def grey_images(
             if isinstance(data, dict)
             else data.shape
         )
-        raise ValueError(
+        raise InputError(
             f"the data of shape {shape} are not images of {owner.shape[0]} × {owner.shape[1]} pixels."
         )
     return np.asarray(data, float).reshape(len(data), *owner.shape, -1).mean(-1)

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import mtrand
 
+from jaxshap.errors import InputError, MissingExtraError
 from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import (
     checked_owner,
@@ -78,7 +79,7 @@ def scatter(
     """
     one_output(explanation, "scatter")
     if explanation.data_of_features is None:
-        raise ValueError(
+        raise InputError(
             "scatter needs what each feature was, and here features are not columns of a table."
         )
     found, shap = _short(explanation[:, feature])[:, 0], _shap()
@@ -102,7 +103,7 @@ def heatmap(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = Non
     """
     one_output(explanation, "heatmap")
     if len(explanation) < 2:
-        raise ValueError(
+        raise InputError(
             "heatmap puts rows in an order and there is one: draw it with bar or waterfall."
         )
     found, shap = _short(explanation), _shap()
@@ -202,7 +203,7 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     shap = _shap()
     words = [explanation.feature_names] * len(explanation) if tokens is None else tokens
     if [len(row) for row in words] != [explanation.values.shape[1]] * len(explanation):
-        raise ValueError(
+        raise InputError(
             f"tokens= must be {explanation.values.shape[1]} words for each of {len(explanation)} rows."
         )
     found = shap.Explanation(
@@ -250,7 +251,7 @@ def _shap():
     try:
         import shap
     except ImportError as error:
-        raise ImportError('this plot is shap\'s: pip install "jaxshap[plots]".') from error
+        raise MissingExtraError('this plot is shap\'s: pip install "jaxshap[plots]".') from error
     finally:
         random.setstate(state)  # which the first import draws from
     return shap

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from jaxshap.errors import InputError, MissingExtraError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -32,7 +34,7 @@ def pyplot():
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "jaxshap[plots]".') from error
+        raise MissingExtraError('plots need matplotlib: pip install "jaxshap[plots]".') from error
     return pyplot
 
 
@@ -48,7 +50,7 @@ def tidy(ax: "Axes") -> "Axes":
 def largest(sizes: Float[np.ndarray, "n"], most: int) -> Int[np.ndarray, "k"]:
     """The places of the `most` largest, from the largest down."""
     if most < 1:
-        raise ValueError(f"most={most}: pass how many to draw, 1 or more.")
+        raise InputError(f"most={most}: pass how many to draw, 1 or more.")
     return np.argsort(-sizes, kind="stable")[:most]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Array, Float
 
+from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
 from jaxshap.plots.style import (
     LINES,
@@ -52,7 +53,7 @@ def residual_shares(
     )
     values, errors = 100 * np.asarray(values, float), 100 * SURE * np.asarray(errors, float)
     if values.ndim != 1 or not len(values):
-        raise ValueError(
+        raise InputError(
             f"residual_shares draws one number a player, and the shares have shape {values.shape}: pick a row and "
             "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], shares)."
         )
@@ -60,7 +61,7 @@ def residual_shares(
         [f"x{player}" for player in range(len(values))] if names is None else list(map(str, names))
     )
     if len(names) != len(values):
-        raise ValueError(f"there are {len(names)} names for {len(values)} players.")
+        raise InputError(f"there are {len(names)} names for {len(values)} players.")
     order = largest(values, most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
     _draw_shares(ax, values[order], errors[order], [names[player] for player in order])
@@ -91,7 +92,7 @@ def diagnosis(
             pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1]
         )
     if len(axes) != 2:
-        raise ValueError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
+        raise InputError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
     additive, pairwise, verdict = (
         found.additivity.additive,

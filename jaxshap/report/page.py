@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.plots import NEGATIVE, POSITIVE
 from jaxshap.report.words import diagnostics, facts_of, lead
@@ -71,7 +72,7 @@ def report_html(
     and `packages` those whose versions matter.
     """
     if labels is not None and len(labels) != len(explanation):
-        raise ValueError(
+        raise InputError(
             f"there are {len(labels)} labels for {len(explanation)} rows: pass one a row."
         )
     title = title or "What the model's predictions rest on"

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jaxshap.engine import BatchSize, evaluate
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate
 from jaxshap.games import Game, as_key, check_game
 
@@ -42,7 +43,7 @@ def edge_norms(
     cost = 2 + 2 * draws_an_entry * (number + 1)
     edges = budget // cost
     if edges < 2 or draws_an_entry < 1:
-        raise ValueError(
+        raise BudgetError(
             f"budget={budget} buys {edges} edges of {cost} evaluations: pass {2 * cost} or more."
         )
     ends, players, copies = jax.vmap(

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.engine import BatchSize, evaluate, evaluate_all
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Estimate
 from jaxshap.games import Game, all_coalitions, as_key, check_game, inverse_walsh, walsh
 
@@ -118,7 +119,7 @@ def estimate_norms(
     """
     check_game(game)
     if game.num_players > 120:
-        raise ValueError(
+        raise InputError(
             f"squared norms of {game.num_players} players overflow: ask for estimate_shares."
         )
     gains = _sampled_gains(key, game, budget, batch_size, progress)
@@ -160,7 +161,7 @@ def _sampled_gains(
     number = game.num_players
     draws = budget // (2 * number + 2)
     if draws < 2:
-        raise ValueError(
+        raise BudgetError(
             f"budget={budget} buys {draws} draws of {2 * number + 2}: pass {4 * number + 4} or more."
         )
     both = _draw_pairs(key, number, draws)
@@ -188,7 +189,7 @@ def _draw_pairs(key: Key[Array, ""], number: int, draws: int) -> Bool[Array, "dr
 def _table(game: Game) -> Float[Array, "size *out"]:
     check_game(game)
     if game.num_players > MOST_PLAYERS:
-        raise ValueError(
+        raise InputError(
             f"exact residuals need all 2**{game.num_players} worths: at most {MOST_PLAYERS} players; sample with "
             "estimate_norms instead."
         )
@@ -205,7 +206,7 @@ def _members(players: Sequence[Sequence[int]] | None, number: int) -> Bool[np.nd
     found = np.zeros((len(players), number), bool)
     for row, members in zip(found, players, strict=True):
         if not members or not all(0 <= member < number for member in members):
-            raise ValueError(f"{list(members)} is not a set of players from 0 to {number - 1}.")
+            raise InputError(f"{list(members)} is not a set of players from 0 to {number - 1}.")
         row[list(members)] = True
     return found
 

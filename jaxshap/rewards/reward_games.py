@@ -15,6 +15,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int
 
+from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import Game, Host, as_pytree
 
 Reward = Callable[[Float[Array, "rows *out"]], Float[Array, "rows *reward"]]
@@ -36,11 +37,11 @@ def reward(game: Game, function: "Reward | OfClass", name: str | None = None) ->
     settled = as_pytree(settled)
     empty, full = (jnp.asarray(settled(end)) for end in (game.empty, game.full))
     if not jnp.issubdtype(full.dtype, jnp.floating):
-        raise TypeError(
+        raise InputTypeError(
             f"a reward is a floating-point number, not {full.dtype}: cast it in the function."
         )
     if not isinstance(full, Tracer) and not np.isfinite(np.stack([empty, full])).all():
-        raise ValueError(
+        raise InputError(
             f"the reward {name} is not finite with all players, or with none: bound it in the function."
         )
     value = game.value
@@ -70,7 +71,7 @@ def averaged(game: Game, weights: Float[Array, "rows"] | None = None) -> Game:
         else jnp.asarray(weights) / np.sum(weights)
     )
     if shares.shape != (count,):
-        raise ValueError(f"weights have shape {shares.shape} for {count} rows: pass one a row.")
+        raise InputError(f"weights have shape {shares.shape} for {count} rows: pass one a row.")
     return reward(game, _Mean(shares), "mean over rows")
 
 
@@ -144,7 +145,7 @@ def loss(
         [-3.0, -6.0]
     """
     if kind not in _LOSSES and not callable(kind):
-        raise ValueError(
+        raise InputError(
             f"kind={kind!r}: pass one of {list(_LOSSES)}, or a function of (outputs, labels)."
         )
     name = f"{kind.replace('_', ' ')} loss" if isinstance(kind, str) else "loss"
@@ -181,18 +182,18 @@ class OfClass:
 
     def for_rows(self, full: Float[Array, "rows classes"]) -> "OfClass":
         if full.ndim != 2 or full.shape[1] < 2:
-            raise ValueError(
+            raise InputError(
                 f"this reward is about classes: the model's outputs must be (rows, classes), not {full.shape}."
             )
         classes = full.argmax(1) if self.classes is None else jnp.asarray(self.classes)
         if classes.shape not in ((), (len(full),)):
-            raise ValueError(
+            raise InputError(
                 f"classes have shape {classes.shape} for {len(full)} rows: pass one a row, or one for all."
             )
         if not isinstance(classes, Tracer) and not (
             0 <= classes.min() <= classes.max() < full.shape[1]
         ):
-            raise ValueError(f"classes are numbers from 0 to {full.shape[1] - 1}.")
+            raise InputError(f"classes are numbers from 0 to {full.shape[1] - 1}.")
         return dataclasses.replace(self, classes=jnp.broadcast_to(classes, len(full)))
 
     def of(self, outputs: Float[Array, "rows classes"]) -> Float[Array, "rows 1"]:
@@ -249,7 +250,7 @@ class _Loss:
 
     def __call__(self, outputs):
         if self.labels.shape[0] != outputs.shape[0]:
-            raise ValueError(
+            raise InputError(
                 f"there are {self.labels.shape[0]} labels for {outputs.shape[0]} rows: pass one a row."
             )
         if self.kind is _cross_entropy:
@@ -269,7 +270,7 @@ def _absolute(outputs, labels):
 
 def _cross_entropy(outputs, labels, logits):
     if outputs.ndim != 2 or not jnp.issubdtype(labels.dtype, jnp.integer):
-        raise ValueError(
+        raise InputError(
             f"cross entropy needs outputs (rows, classes) and whole labels, not {outputs.shape} and {labels.dtype}."
         )
     chances = jax.nn.log_softmax(outputs) if logits else jnp.log(outputs)
@@ -278,7 +279,7 @@ def _cross_entropy(outputs, labels, logits):
 
 def _check_labels(outputs, labels) -> None:
     if outputs.shape != labels.shape:
-        raise ValueError(
+        raise InputError(
             f"labels have shape {labels.shape} and outputs {outputs.shape}: they must be the same."
         )
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.errors import InputError
 from jaxshap.games import kernel_mass
 
 
@@ -273,7 +274,7 @@ def check_step(step: float, num_players: int) -> None:
     """
     largest = 1 / strong_convexity(num_players)
     if not 0 < step < largest:
-        raise ValueError(
+        raise InputError(
             f"a constant step of {step} is outside the theory for {num_players} players: it must lie between 0 and "
             f"1/μ = {largest:.4g}."
         )

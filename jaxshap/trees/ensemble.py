@@ -12,6 +12,8 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
+from jaxshap.errors import InputError
+
 MISSING = 2**31 - 1  # the code of a missing value: above every bin
 
 
@@ -77,7 +79,7 @@ class Structure:
             return self._encode_traced(rows)
         table = np.asarray(rows)
         if table.ndim != 2 or table.shape[1] != self.num_features:
-            raise ValueError(
+            raise InputError(
                 f"the trees know {self.num_features} features; the rows have shape {table.shape}."
             )
         table = table.astype(self.input_dtype)
@@ -103,7 +105,7 @@ class Structure:
 
     def _encode_traced(self, rows: Float[Array, "rows features"]) -> Int[Array, "rows columns"]:
         if rows.shape[1] != self.num_features:
-            raise ValueError(
+            raise InputError(
                 f"the trees know {self.num_features} features; the rows have shape {rows.shape}."
             )
         columns = []

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from jaxshap.errors import InputError
 from jaxshap.trees.attribution import Kind, attribute, with_diagonal
 from jaxshap.trees.direct import background_sum
 from jaxshap.trees.ensemble import Ensemble
@@ -69,7 +70,7 @@ def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
     if weights is None:
         return Background(codes, jnp.ones(codes.shape[1], dtype))
     if np.shape(weights) != (codes.shape[1],):
-        raise ValueError(
+        raise InputError(
             f"weights have shape {np.shape(weights)} for {codes.shape[1]} background rows: one a row."
         )
     return Background(codes, jnp.asarray(weights, dtype))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from jaxshap.errors import InputError
 from jaxshap.trees.ensemble import MISSING, Category, Structure
 
 WIDTHS = (4, 6, 8, 10)  # to which numbers of features are padded, since each is compiled once
@@ -218,7 +219,7 @@ def _collect(found: dict[int, list[Paths]], state: _Frontier, leaf, sibling, sib
     for count in np.unique(state.used[state.used > 0]):  # a tree of one leaf moves nothing
         here = state.used == count
         if count > MOST_FEATURES:
-            raise ValueError(
+            raise InputError(
                 f"a path with {count} features is too long: at most {MOST_FEATURES} are read."
             )
         width = next(

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Estimate
 from jaxshap.games import all_coalitions, draw_independent, kernel_mass, log_binomial
 
@@ -73,7 +74,7 @@ class Additivity(NamedTuple):
 def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> PairSample:
     """All pairs where the budget allows it, else independent draws by the Shapley kernel."""
     if num_players < 2:
-        raise ValueError("a game of one player is additive: there is nothing to measure.")
+        raise InputError("a game of one player is additive: there is nothing to measure.")
     if 2**num_players - 2 <= budget:
         sides = np.asarray(
             all_coalitions(num_players)[1 : 2 ** (num_players - 1)]
@@ -82,7 +83,7 @@ def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> PairSamp
         shares = kernel_mass(num_players)[sizes - 1] * np.exp(-log_binomial(num_players, sizes))
         return PairSample(sides, shares / shares.sum(), None)
     if budget < 16:
-        raise ValueError(
+        raise BudgetError(
             f"budget={budget} buys {budget // 2} pairs of coalitions: pass 16 or more."
         )
     drawn = np.asarray(draw_independent(key, num_players, budget // 2, kernel_mass(num_players)))

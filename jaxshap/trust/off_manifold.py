@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from jaxshap.engine import byte_limit
+from jaxshap.errors import InputError
 from jaxshap.games import as_key
 from jaxshap.inputs import read_background, read_table, read_weights
 from jaxshap.values import Score, Support, checked_weights, learn_support
@@ -73,11 +74,11 @@ def off_manifold_share(
     rows = jnp.asarray(table.array, references.dtype)
     weights = jnp.asarray(checked_weights(options.get("weights"), len(references), rows))
     if score is None and (jnp.isnan(rows).any() or jnp.isnan(references).any()):
-        raise ValueError(
+        raise InputError(
             "X or the background has missing values, which have no distance: fill them, drop the rows, or pass a score."
         )
     if num_orderings < 2:
-        raise ValueError(
+        raise InputError(
             f"num_orderings={num_orderings}: pass 2 or more, so that there are standard errors."
         )
     number = rows.shape[1] if groups is None else len(groups)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
+from jaxshap.errors import InputError
+
 MOST_PAIRS = 2**22
 
 
@@ -51,11 +53,11 @@ def stability(
     """
     number = values.shape[1]
     if not 1 <= top < number:
-        raise ValueError(
+        raise InputError(
             f"top={top}: pass a number from 1 to {number - 1}, one less than there are features."
         )
     if not 0 < level < 1:
-        raise ValueError(f"level={level}: pass a chance, such as 0.95.")
+        raise InputError(f"level={level}: pass a chance, such as 0.95.")
     sizes, errors = (
         np.moveaxis(np.abs(values), 1, -1),
         np.moveaxis(std_error, 1, -1),
@@ -111,7 +113,7 @@ def run_agreement(
     from scipy.stats import kendalltau
 
     if len(runs) < 2:
-        raise ValueError(
+        raise InputError(
             f"run_agreement compares runs, and there are {len(runs)}: pass two or more."
         )
     flat = [np.moveaxis(np.asarray(run), 1, -1).reshape(-1, run.shape[1]) for run in runs]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.errors import InputError
 from jaxshap.inputs import read_table, read_weights
 
 
@@ -49,7 +50,7 @@ def redundant_features(background, *, least: float = 0.8) -> list[list[int]]:
     from scipy.spatial.distance import squareform
 
     if not 0 < least <= 1:
-        raise ValueError(f"least={least}: pass an absolute rank correlation in (0, 1].")
+        raise InputError(f"least={least}: pass an absolute rank correlation in (0, 1].")
     correlations = np.abs(_rank_correlations(background))
     if len(correlations) < 2:
         return []

@@ -3,6 +3,8 @@
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.errors import InputError
+
 
 def attribution_shift(
     one: Float[np.ndarray, "rows features *outputs"],
@@ -21,7 +23,7 @@ def attribution_shift(
     0.25
     """
     if one.shape[1:] != other.shape[1:]:
-        raise ValueError(
+        raise InputError(
             f"values of shapes {one.shape} and {other.shape} are not of the same features and outputs."
         )
     shares = []

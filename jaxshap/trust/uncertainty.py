@@ -10,6 +10,7 @@ from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Float, Key
 
 from jaxshap.engine import evaluate
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Estimate
 from jaxshap.games import Game, draw_independent, kernel_mass
 
@@ -96,7 +97,7 @@ def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPoste
         [1. 2. 3.]
     """
     if budget < 3:
-        raise ValueError(f"budget={budget} does not buy one coalition: pass budget=3 or more.")
+        raise BudgetError(f"budget={budget} does not buy one coalition: pass budget=3 or more.")
     key = jax.random.key(key) if isinstance(key, int) else key
     mass = kernel_mass(game.num_players)
     coalitions = draw_independent(key, game.num_players, budget - 2, mass)
@@ -128,7 +129,7 @@ def posterior(
 
 def _quantile(level: float, degrees: int | None) -> float:
     if not 0 < level < 1:
-        raise ValueError(f"level={level}: pass a probability between 0 and 1, such as 0.95.")
+        raise InputError(f"level={level}: pass a probability between 0 and 1, such as 0.95.")
     from scipy.special import (  # a fifth of a second that `import jaxshap` need not take
         ndtri,
         stdtrit,

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from jaxshap.errors import InputError
 from jaxshap.games import Game
 from jaxshap.inputs import Players
 from jaxshap.values.masked import masked_game
@@ -34,7 +35,7 @@ def baseline(
         )
         return masked_game(model, X, one, None, "baseline", players)
     if np.ndim(reference) != 1:
-        raise ValueError(
+        raise InputError(
             f"a reference is one row (features,), not an array of shape {np.shape(reference)}: "
             "use jaxshap.marginal for a background of several rows."
         )

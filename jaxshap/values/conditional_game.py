@@ -13,6 +13,7 @@ from jax.core import Tracer
 from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Bool, Float
 
+from jaxshap.errors import InputError
 from jaxshap.games import Game, Host
 from jaxshap.inputs import spread
 from jaxshap.values.masked import checked_table, checked_weights
@@ -141,7 +142,7 @@ class Nearby:
 
     def learn(self, background, weights) -> tuple[Fill, int]:
         if not self.bandwidth > 0:
-            raise ValueError(
+            raise InputError(
                 f"bandwidth={self.bandwidth}: pass a positive number of standard deviations."
             )
         scale = spread(background, weights) * self.bandwidth
@@ -221,7 +222,7 @@ class _NormalFill:
 
 def _normal_fill(margins, scores, weights, how: Gaussian | Copula) -> tuple[Fill, int]:
     if how.num_samples < 2 or how.num_samples % 2 or not 0 <= how.shrinkage < 1:
-        raise ValueError(
+        raise InputError(
             f"{how}: num_samples is an even number, since draws come in pairs, and shrinkage in [0, 1)."
         )
     number = scores.shape[1]
@@ -240,7 +241,7 @@ def _check_varies(background: Float[Array, "m features"]) -> None:
     if not isinstance(background, Tracer) and len(
         constant := np.flatnonzero(np.ptp(np.asarray(background), 0) == 0)
     ):
-        raise ValueError(
+        raise InputError(
             f"columns {constant.tolist()} of the background do not vary, so nothing can be learned about them: leave "
             "them out, or use how=jaxshap.values.Nearby()."
         )
@@ -252,7 +253,7 @@ def _check_regular(correlations: Float[Array, "features features"]) -> None:
     values, vectors = np.linalg.eigh(np.asarray(correlations, np.float64))
     if values[0] < SMALLEST_EIGENVALUE:
         involved = np.flatnonzero(np.abs(vectors[:, 0]) > 0.5 / np.sqrt(len(values))).tolist()
-        raise ValueError(
+        raise InputError(
             f"the covariance of the background is singular: columns {involved} are, or nearly are, a linear "
             "combination of each other, or there are too few rows. Leave columns out, pass more rows, "
             "shrinkage=0.05, or how=jaxshap.values.Nearby()."

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from jaxshap.errors import InputTypeError
 from jaxshap.games import Host
 
 
@@ -20,7 +21,7 @@ def host(predict: Callable[[Any], Any]) -> Host:
         [[1.0, 2.0]]
     """
     if not callable(predict):
-        raise TypeError(
+        raise InputTypeError(
             f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}."
         )
     return predict if isinstance(predict, Host) else Host(predict)

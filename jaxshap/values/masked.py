@@ -12,6 +12,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.engine import bucket, byte_limit, bytes_of_call
+from jaxshap.errors import InputError, InputTypeError, ModelOutputError
 from jaxshap.games import Game, Host, as_pytree
 from jaxshap.inputs import Players
 
@@ -209,14 +210,14 @@ def _checked(model: Callable, rows, references, players: Players | None) -> tupl
         players.check(references, "the background")
         for row, reference in zip(jax.tree.leaves(rows), jax.tree.leaves(references), strict=True):
             if row.shape[1:] != reference.shape[1:] or not row.shape[0] or not reference.shape[0]:
-                raise ValueError(
+                raise InputError(
                     f"X has an array of shape {row.shape} where the background has {reference.shape}: both need rows, "
                     "of the same shape."
                 )
             if jnp.issubdtype(row.dtype, jnp.integer) and not jnp.issubdtype(
                 reference.dtype, jnp.integer
             ):
-                raise TypeError(
+                raise InputTypeError(
                     f"X has an array of {row.dtype} where the background has {reference.dtype}: they would mix. "
                     "Pass both as whole numbers, or X as floating-point numbers."
                 )
@@ -224,7 +225,7 @@ def _checked(model: Callable, rows, references, players: Players | None) -> tupl
             sorted({part.shape[0] for part in jax.tree.leaves(tree)}) for tree in (rows, references)
         ]
         if max(map(len, lengths)) > 1:
-            raise ValueError(
+            raise InputError(
                 f"the arrays of an input must have as many rows each; they have {lengths}."
             )
         return rows, jax.tree.map(lambda row, part: part.astype(row.dtype), rows, references)
@@ -236,12 +237,12 @@ def checked_table(model: Callable, rows, references) -> tuple[Any, Any]:
     rows, references = (_floating(part, isinstance(model, Host)) for part in (rows, references))
     for part, what in ((rows, "X"), (references, "the background")):
         if part.ndim != 2 or 0 in part.shape:
-            raise ValueError(
+            raise InputError(
                 f"{what} must be a non-empty table (rows, features), not an array of shape {part.shape}: for other "
                 "inputs say who plays, with jaxshap.patches, segments, tokens or leaves."
             )
     if rows.shape[1] != references.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"X has {rows.shape[1]} columns and the background {references.shape[1]}: they must have the same features."
         )
     return rows, references
@@ -256,14 +257,14 @@ def checked_weights(weights, count: int, rows: PyTree):
     if weights is None:
         return np.full(count, 1 / count, dtype)
     if np.shape(weights) != (count,):
-        raise ValueError(
+        raise InputError(
             f"weights have shape {np.shape(weights)} for {count} background rows: pass one a row."
         )
     if isinstance(weights, Tracer):
         return weights / weights.sum()
     weights = np.asarray(weights, dtype)
     if not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
-        raise ValueError(
+        raise InputError(
             "weights of the background must be non-negative numbers, and not all of them 0."
         )
     return weights / weights.sum()
@@ -290,12 +291,12 @@ def bytes_per_point_of(model: Callable, rows: PyTree) -> int:
     try:
         outputs = jax.eval_shape(model, two)
     except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
-        raise TypeError(
+        raise InputTypeError(
             "JAX cannot trace this model. If it runs in numpy, scikit-learn, torch or elsewhere, "
             "wrap it in jaxshap.host(model)."
         ) from error
     if not hasattr(outputs, "shape"):
-        raise ValueError(
+        raise ModelOutputError(
             f"the model must return one array (rows,) or (rows, outputs), not {type(outputs).__name__}."
         )
     check_outputs(outputs.shape, outputs.dtype, 2)
@@ -305,12 +306,12 @@ def bytes_per_point_of(model: Callable, rows: PyTree) -> int:
 
 def check_outputs(shape: tuple[int, ...], dtype, num_rows: int) -> None:
     if len(shape) == 0 or shape[0] != num_rows:
-        raise ValueError(
+        raise ModelOutputError(
             f"the model returned shape {shape} for {num_rows} rows: it must return one result a row, "
             "(rows,) or (rows, outputs)."
         )
     if not jnp.issubdtype(dtype, jnp.floating):
-        raise TypeError(
+        raise ModelOutputError(
             f"the model returned {dtype}: Shapley values share out a number. Return probabilities or scores "
             "rather than labels, or cast quantities to float."
         )
@@ -318,7 +319,7 @@ def check_outputs(shape: tuple[int, ...], dtype, num_rows: int) -> None:
 
 def _check_alike(full: np.ndarray, ends: np.ndarray) -> None:
     if full.shape[1:] != ends.shape[1:]:
-        raise ValueError(
+        raise ModelOutputError(
             f"the model returned outputs of shape {full.shape[1:]} for rows of X and {ends.shape[1:]} for the "
             "background: the shape must not depend on what is masked. Pad its outputs to one shape."
         )
@@ -330,7 +331,7 @@ def check_finite(outputs: Any, count: int, what: str) -> None:
         return
     bad = np.asarray((~np.isfinite(np.asarray(outputs)[:count])).reshape(count, -1).any(axis=1))
     if bad.any():
-        raise ValueError(
+        raise ModelOutputError(
             f"the model returns NaN or infinity for {bad.sum()} {what}(s), the first is {what} {bad.argmax()}: "
             "mend the model or leave them out."
         )

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from jaxshap.errors import InputError
 from jaxshap.games import as_pytree
 from jaxshap.inputs import spread
 
@@ -46,11 +47,11 @@ def learn_support(
     large one.
     """
     if not 0 < inside <= 1:
-        raise ValueError(f"inside={inside}: pass a share of the background in (0, 1].")
+        raise InputError(f"inside={inside}: pass a share of the background in (0, 1].")
     if score is None:
         most = len(references) - -(-len(references) // FOLDS)  # are known where a fold is left out
         if not 1 <= neighbours <= most:
-            raise ValueError(
+            raise InputError(
                 f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the {len(references)} rows "
                 "of the background."
             )
@@ -62,7 +63,7 @@ def learn_support(
     score = as_pytree(score)
     own = score(references)
     if own.shape != (len(references),):
-        raise ValueError(
+        raise InputError(
             f"score returned shape {own.shape} for {len(references)} rows: it must return one a row."
         )
     return Support(score, jnp.quantile(own, 1 - inside))

@@ -20,6 +20,7 @@ from known_games import (
 )
 
 import jaxshap
+from jaxshap.engine.runner import make_plan
 from jaxshap.estimators import (
     MSR,
     BoostedTrees,
@@ -38,7 +39,6 @@ from jaxshap.estimators import (
     UnbiasedKernel,
     WithoutReplacement,
 )
-from jaxshap.engine.runner import make_plan
 
 NUM_KEYS = 400
 KEYS = jax.random.split(jax.random.key(7), NUM_KEYS)

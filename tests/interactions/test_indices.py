@@ -284,7 +284,9 @@ def test_shapiq_holds_the_same_numbers():
 
 
 def test_shapiq_is_imported_inside_to_shapiq_alone():
-    tree = ast.parse((pathlib.Path(jaxshap.__file__).parent / "interactions" / "indices.py").read_text())
+    tree = ast.parse(
+        (pathlib.Path(jaxshap.__file__).parent / "interactions" / "indices.py").read_text()
+    )
     (function,) = (
         n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "to_shapiq"
     )

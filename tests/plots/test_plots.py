@@ -132,7 +132,7 @@ def test_a_picture_changes_neither_its_input_nor_any_global_state(name, capfd):
             np.random.get_state(),
             random.getstate(),
             dict(plt.rcParams),
-        )  # noqa: NPY002
+        )
         draw(ex) if name in ALONE else draw(ex, ax=None)
         assert dict(plt.rcParams) == settings
         assert plt.isinteractive()

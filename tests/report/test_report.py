@@ -227,7 +227,9 @@ def test_a_wheel_holds_the_template(tmp_path):
         directory=str(tmp_path), versions=["standard"]
     )
     names = zipfile.ZipFile(built).namelist()
-    assert {"jaxshap/report/page.html", "jaxshap/report/page.css", "jaxshap/report/page.js"} <= set(names)
+    assert {"jaxshap/report/page.html", "jaxshap/report/page.css", "jaxshap/report/page.js"} <= set(
+        names
+    )
 
 
 # In a browser

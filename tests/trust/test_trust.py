@@ -164,7 +164,7 @@ class TestDiagnose:
         X, background = rng.normal(size=(3, 4)), rng.normal(size=(30, 4))
         model = lambda rows: jnp.stack(
             [rows[:, 0] * rows[:, 1], rows.sum(1), rows[:, 2] ** 2], axis=1
-        )  # noqa: E731
+        )
         ex = jaxshap.explain(model, X, background)
         whole = ex.diagnose()
         assert whole.additivity.additive.values.shape == (3, 3)

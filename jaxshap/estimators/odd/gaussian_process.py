@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.least_squares import LeastSquares, after, least_squares
 from jaxshap.estimators.odd.design import balanced_pairs, balanced_rates, least_pairs
 from jaxshap.estimators.odd.fit import fitted, widened_error
@@ -44,7 +45,7 @@ class BalancedPairs(Estimator):
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         least = 2 * least_pairs(num_players) + 2
         if budget < least:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not buy each of {num_players} players and its complement: "
                 f"pass budget={least} or more."
             )

@@ -7,6 +7,7 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.least_squares import after, two_thirds
 from jaxshap.estimators.odd.design import balanced_pairs, balanced_rates
 from jaxshap.estimators.pair_regression import regress_pairs
@@ -39,7 +40,7 @@ class OddLinear(Estimator):
         most = 2 ** (num_players - 1) - 1
         least = 2 * min(2 * num_players, most) + 2
         if budget < least:
-            raise ValueError(
+            raise BudgetError(
                 f"budget={budget} does not determine the values of {num_players} players twice over: "
                 f"pass budget={least} or more."
             )

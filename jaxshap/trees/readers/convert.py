@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxshap.errors import UnsupportedModelError
 from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 
 
@@ -34,7 +35,7 @@ def read_trees(model: Any) -> Ensemble:
     """
     reader = _reader(model)
     if reader is None:
-        raise TypeError(
+        raise UnsupportedModelError(
             f"{type(model).__name__} is not a tree model that is known here. Known are scikit-learn's trees, forests, "
             "extra trees, (histogram) gradient boosting, XGBoost's gbtree, LightGBM's gbdt and CatBoost."
         )
@@ -61,7 +62,7 @@ def _reader(model: Any):
 
 def _forest(model: Any) -> Ensemble:
     if getattr(model, "n_outputs_", 1) > 1 and hasattr(model, "classes_"):
-        raise ValueError(
+        raise UnsupportedModelError(
             "classifiers of several outputs are not read: explain one classifier for each output."
         )
     members = model.estimators_ if hasattr(model, "estimators_") else [model]
@@ -80,7 +81,7 @@ def _forest(model: Any) -> Ensemble:
 
 def _boosting(model: Any) -> Ensemble:
     if model.init is not None and model.init != "zero":
-        raise ValueError(
+        raise UnsupportedModelError(
             "gradient boosting with an `init` estimator is not a sum of trees: leave `init` at its default."
         )
     base = np.asarray(
@@ -136,7 +137,7 @@ def _hist_columns(model: Any) -> tuple[np.ndarray, dict[int, list[int]]]:
             isinstance(category, (int, float, np.number)) and float(category).is_integer()
             for category in present
         ):
-            raise ValueError(
+            raise UnsupportedModelError(
                 "categories of histogram gradient boosting must be integers here: encode them so before fitting."
             )
         known[column] = [int(category) for category in present]
@@ -176,7 +177,9 @@ def _xgboost(model: Any) -> Ensemble:
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     learner = json.loads(booster.save_raw("json").decode())["learner"]
     if (name := learner["gradient_booster"]["name"]) != "gbtree":
-        raise ValueError(f"XGBoost's booster {name!r} is not read: use booster='gbtree'.")
+        raise UnsupportedModelError(
+            f"XGBoost's booster {name!r} is not read: use booster='gbtree'."
+        )
     parameters, objective = learner["learner_model_param"], learner["objective"]["name"]
     outputs = max(1, int(parameters["num_class"]), int(parameters.get("num_target", 1)))
     base = np.atleast_1d(np.asarray(json.loads(parameters["base_score"]), float))
@@ -201,7 +204,7 @@ def _xgboost(model: Any) -> Ensemble:
 
 def _xgboost_tree(tree: dict, output: int) -> Tree:
     if int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
-        raise ValueError(
+        raise UnsupportedModelError(
             "XGBoost's vector leaves are not read: use multi_strategy='one_output_per_tree'."
         )
     left = np.asarray(tree["left_children"])
@@ -226,7 +229,7 @@ def _lightgbm(model: Any) -> Ensemble:
     booster = model.booster_ if hasattr(model, "booster_") else model
     dump = booster.dump_model()
     if dump.get("average_output"):
-        raise ValueError("LightGBM's boosting_type='rf' is not read: use 'gbdt'.")
+        raise UnsupportedModelError("LightGBM's boosting_type='rf' is not read: use 'gbdt'.")
     outputs = dump["num_tree_per_iteration"]
     trees = [
         _lightgbm_tree(tree, number % outputs) for number, tree in enumerate(dump["tree_info"])
@@ -284,7 +287,9 @@ def _lightgbm_split(node: dict) -> tuple[float, bool]:
     if node["decision_type"] == "==":
         return 0.0, False  # what is missing is in no category
     if node["missing_type"] == "Zero":
-        raise ValueError("LightGBM's zero_as_missing=True is not read: fit with the default.")
+        raise UnsupportedModelError(
+            "LightGBM's zero_as_missing=True is not read: fit with the default."
+        )
     threshold = float(node["threshold"])
     return threshold, bool(node["default_left"]) if node[
         "missing_type"
@@ -297,11 +302,11 @@ def _catboost(model: Any) -> Ensemble:
         model.save_model(str(path), format="json")
         dump = json.loads(path.read_text())
     if "oblivious_trees" not in dump:
-        raise ValueError(
+        raise UnsupportedModelError(
             "CatBoost's trees that are not symmetric are not read: use grow_policy='SymmetricTree'."
         )
     if dump["features_info"].get("categorical_features"):
-        raise ValueError(
+        raise UnsupportedModelError(
             "CatBoost's categorical features are not read, since it codes them by their targets."
         )
     scale, base = dump["scale_and_bias"]

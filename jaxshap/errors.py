@@ -1,0 +1,189 @@
+"""What a caller can catch: every error and warning that jaxshap raises itself is one of these types.
+
+Each is also the built-in error that one would expect (ValueError, TypeError, ImportError, …), so
+plain habits work. Decide by the type and its fields; messages are for people.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+
+class JaxshapError(Exception):
+    """The common base of the errors below, for `except jaxshap.errors.JaxshapError`.
+
+    Example:
+        >>> import jaxshap
+        >>> try:
+        ...     jaxshap.table([1.0, 2.0, 3.0])
+        ... except jaxshap.errors.JaxshapError as error:
+        ...     print(type(error).__name__)
+        InputError
+    """
+
+
+class InputError(JaxshapError, ValueError):
+    """An argument has a value, shape or combination that cannot be used; the message names the remedy.
+
+    Example:
+        >>> import jaxshap
+        >>> try:
+        ...     jaxshap.table([1.0, 2.0, 3.0])
+        ... except jaxshap.InputError as error:
+        ...     print(error)
+        a table of worths has 2**n rows with n ≥ 1, not 3.
+    """
+
+
+class InputTypeError(InputError, TypeError):
+    """An argument is not of the kind that is needed: a model in place of a game, text in place of numbers.
+
+    Example:
+        >>> import jaxshap
+        >>> try:
+        ...     jaxshap.host("model")
+        ... except jaxshap.errors.InputTypeError as error:
+        ...     print(isinstance(error, TypeError), isinstance(error, jaxshap.InputError))
+        True True
+    """
+
+
+class BudgetError(InputError):
+    """The budget is too small for the estimator; `needed` is the least that would do, where known.
+
+    Args:
+        message: what is wrong and what to do.
+        needed: the least budget that would do, or None.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
+        >>> try:
+        ...     jaxshap.estimate(0, game, jaxshap.Permutation(), budget=4)
+        ... except jaxshap.BudgetError as error:
+        ...     print(error.needed)
+        6
+    """
+
+    def __init__(self, message: str, needed: int | None = None):
+        super().__init__(message)
+        self.needed = needed
+
+    def __reduce__(self):
+        return type(self), (str(self), self.needed)
+
+
+class CheckpointError(InputError):
+    """A checkpoint file is damaged, in use, or of another run.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.errors.CheckpointError, ValueError)
+        True
+    """
+
+
+class ModelOutputError(JaxshapError, ValueError, TypeError):
+    """The model returned what cannot be shared out: a wrong shape, whole numbers, NaN or infinity.
+
+    Example:
+        >>> import jaxshap
+        >>> try:
+        ...     jaxshap.explain(lambda rows: rows.sum(), [[1.0, 2.0]], [[0.0, 0.0]])
+        ... except jaxshap.ModelOutputError as error:
+        ...     print(str(error)[:40])
+        the model returned shape () for 2 rows:
+    """
+
+
+class UnsupportedModelError(JaxshapError, TypeError, ValueError):
+    """A model, or an option of a model, that jaxshap does not read or cannot explain.
+
+    Example:
+        >>> import jaxshap
+        >>> try:
+        ...     jaxshap.trees.read_trees("no model")
+        ... except jaxshap.UnsupportedModelError as error:
+        ...     print(str(error)[:24])
+        str is not a tree model
+    """
+
+
+class MissingExtraError(JaxshapError, ImportError):
+    """An optional package is needed; the message names the extra that installs it.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.MissingExtraError, ImportError)
+        True
+    """
+
+
+class EvaluationError(JaxshapError, RuntimeError):
+    """The model failed part of the way; `worths` and `explanation` hold what came before.
+
+    Args:
+        message: what happened.
+        worths: those of the first coalitions, in the order of the plan.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> def worths(coalitions):
+        ...     assert not (coalitions == [True, False]).all(1).any(), "no such row"
+        ...     return coalitions.sum(1, dtype=float)
+        >>> game = jaxshap.make_game(jaxshap.host(worths), 2)
+        >>> try:
+        ...     jaxshap.evaluate(game, np.array([[False, True], [True, False]]), batch_size=1)
+        ... except jaxshap.EvaluationError as failed:
+        ...     failed.worths.tolist()
+        [1.0]
+    """
+
+    def __init__(self, message: str, worths: Float[np.ndarray, "done *out"]):
+        super().__init__(message)
+        self.worths = worths
+        self.explanation: Any = None
+
+    def __reduce__(self):
+        return type(self), (str(self), self.worths), {"explanation": self.explanation}
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during evaluation. Nothing is lost: `worths` holds those of the first coalitions, in order.
+
+    From `explain`, `explanation` is what they amount to, or None where they are too few.
+
+    Args:
+        worths: those of the first coalitions, in the order of the plan.
+        planned: how many coalitions were to be evaluated.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> try:
+        ...     raise jaxshap.Interrupted(np.array([1.0, 2.0]), planned=8)  # as on Ctrl-C
+        ... except jaxshap.Interrupted as stopped:
+        ...     print(stopped.worths, stopped.explanation)
+        [1. 2.] None
+    """
+
+    def __init__(self, worths: Float[np.ndarray, "done *out"], planned: int):
+        super().__init__(
+            f"interrupted after {len(worths)} of {planned} coalitions; their worths are in `.worths`."
+        )
+        self.worths = worths
+        self.planned = planned
+        self.explanation: Any = None
+
+    def __reduce__(self):
+        return type(self), (self.worths, self.planned), {"explanation": self.explanation}
+
+
+class ToleranceWarning(UserWarning):
+    """`tol=` was not met within the budget; the explanation is what the budget bought.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.ToleranceWarning, UserWarning)
+        True
+    """
