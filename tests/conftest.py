@@ -4,6 +4,12 @@ compiled programs.
 
 import contextlib
 
+from jaxtyping import install_import_hook
+
+install_import_hook(
+    "jaxshap", "beartype.beartype"
+)  # the annotated shapes are checked in every test
+
 import jax
 import matplotlib.pyplot as plt
 import pytest

@@ -1,7 +1,7 @@
 """Weighted ridge regression, on all columns or on those that forward selection or the lasso picks."""
 
 import dataclasses
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ class Line(NamedTuple):
     score: Float[Array, ""]
 
 
+@runtime_checkable
 class Selection(Protocol):
     """Which columns to keep, from the weighted covariances of the columns with each other and with
     the target.

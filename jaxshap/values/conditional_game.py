@@ -4,7 +4,7 @@ share credit.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ SMALLEST_EIGENVALUE = (
 )
 
 
+@runtime_checkable
 class How(Protocol):
     """A way to condition: what it needs is learned from the background once."""
 
