@@ -1,5 +1,6 @@
 """The one place where a game is evaluated: in batches, with progress, interrupts and checkpoints."""
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -21,8 +22,8 @@ from jaxshap.engine.batches import (
     worths_on_device,
     worths_on_host,
 )
-from jaxshap.engine.checkpoint import append, resume
-from jaxshap.errors import EvaluationError, InputError, InputTypeError, Interrupted
+from jaxshap.engine.checkpoint import open_checkpoint
+from jaxshap.errors import CheckpointError, EvaluationError, InputError, InputTypeError, Interrupted
 from jaxshap.games import Game, all_coalitions, check_game
 
 MAX_BATCHES = 16  # in one call of the compiled loop
@@ -104,57 +105,88 @@ def evaluate_on_host(
     """Worths in the order of the plan: all strata of a coalition, then those of the next."""
     items = asked.reshape(-1, game.num_players)
     num_strata = asked.shape[1] if asked.ndim == 3 else None
-    worths, done = _worths_so_far(game, items, known, options.checkpoint)
+    worths, done = _room(game, items, known), 0 if known is None else _length(known, game)
     try:
-        with _bar(len(items), done, options.progress) as bar:
-            for done in _steps(game, items, num_strata, worths, done, options):
+        with contextlib.ExitStack() as stack:
+            file = None
+            if options.checkpoint is not None:
+                opened = open_checkpoint(options.checkpoint, game, items, num_strata)
+                file = stack.enter_context(opened)
+                done = _resumed(file, game, items, num_strata, worths, done, options)
+            bar = stack.enter_context(_bar(len(items), done, options.progress))
+            for done in _steps(game, items, num_strata, worths, done, options, file):
                 bar.update(done - bar.n)
     except KeyboardInterrupt:
         raise Interrupted(worths[:done], len(items)) from None
+    except CheckpointError:
+        raise
     except Exception as error:
-        if not game.on_host or done == 0:
+        if done == 0 or not (game.on_host or isinstance(error, OSError)):
             raise
-        message = f"the model failed after {done} of {len(items)} coalitions: {error!r}"
+        what = (
+            "the checkpoint could not be written"
+            if isinstance(error, OSError)
+            else "the model failed"
+        )
+        message = f"{what} after {done} of {len(items)} coalitions: {error!r}"
         raise EvaluationError(message, worths[:done]) from error
     return worths.reshape(*asked.shape[:-1], *game.empty.shape)
 
 
 def _steps(
-    game: Game, items, num_strata: int | None, worths, done: int, options: Options
+    game: Game, items, num_strata: int | None, worths, done: int, options: Options, file: Any
 ) -> Iterator[int]:
     """Fill in the worths, some batches at a time; yields how many are there."""
-    mesh, checkpoint = options.mesh, options.checkpoint
-    most, size = _shape_of_call(game, len(items) - done, num_strata is not None, options)
+    mesh = options.mesh
+    shape = most, size = _shape_of_call(game, len(items) - done, num_strata is not None, options)
     if mesh is not None:
         game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))
     batches = 1 if mesh is None else most  # clocks differ between processes: a mesh cannot adapt
     while done < len(items):
         begin = time.monotonic()
         end = min(done + batches * size, len(items))
-        numbers = None if num_strata is None else np.arange(done, end, dtype=np.int32) % num_strata
-        if game.on_host:
-            worths[done:end] = worths_on_host(game, items[done:end], numbers)
-        else:
-            worths[done:end] = worths_on_device(game, items[done:end], numbers, (most, size), mesh)
-        if checkpoint is not None:
-            append(checkpoint, game, items[done:end], worths[done:end])
-        done = end
+        some = np.arange(done, end)
+        worths[done:end] = _worths_of(game, items, num_strata, some, shape, mesh)
+        start, done = done, end
+        if file is not None:
+            file.append(start, worths[start:end])
         yield done
         if mesh is None and 4 * (time.monotonic() - begin) < POLL_INTERVAL_SECONDS:
             batches = min(4 * batches, most)
 
 
-def _worths_so_far(game: Game, items, known: Any, checkpoint: Any) -> tuple[np.ndarray, int]:
-    """Room for all worths, those known in front, and how many these are."""
-    known = None if known is None else np.asarray(known).reshape(-1, *game.empty.shape)
-    if checkpoint is not None:
-        kept = resume(checkpoint, game, items)
-        known = kept if known is None or len(known) < len(kept) else known
+def _worths_of(game: Game, items, num_strata: int | None, some, shape, mesh) -> np.ndarray:
+    """Of some items, by number."""
+    strata = None if num_strata is None else (some % num_strata).astype(np.int32)
+    if game.on_host:
+        return worths_on_host(game, items[some], strata)
+    return worths_on_device(game, items[some], strata, shape, mesh)
+
+
+def _resumed(file, game: Game, items, num_strata, worths, done: int, options: Options) -> int:
+    """Put in what the checkpoint holds beyond what is known; how many worths are there then."""
+
+    def ask(some: np.ndarray) -> np.ndarray:
+        return _worths_of(game, items, num_strata, some, (1, len(some)), None)
+
+    kept = file.resume(ask)
+    if len(kept) > done:
+        worths[: len(kept)] = kept
+    elif done > len(kept):
+        file.append(len(kept), worths[len(kept) : done])
+    return max(done, len(kept))
+
+
+def _length(known: Any, game: Game) -> int:
+    return int(np.size(known)) // max(1, int(np.prod(game.empty.shape)))
+
+
+def _room(game: Game, items, known: Any) -> np.ndarray:
+    """Space for all worths, those known in front."""
     worths = np.empty((len(items), *game.empty.shape), game.empty.dtype)
-    if known is None:
-        return worths, 0
-    worths[: len(known)] = known
-    return worths, len(known)
+    if known is not None:
+        worths[: _length(known, game)] = np.asarray(known).reshape(-1, *game.empty.shape)
+    return worths
 
 
 def _shape_of_call(game: Game, left: int, in_strata: bool, options: Options) -> tuple[int, int]:

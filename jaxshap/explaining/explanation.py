@@ -42,7 +42,7 @@ class Explanation:
     values: Float[np.ndarray, "rows features *outputs"]
     std_error: Float[np.ndarray, "rows features *outputs"]
     base_values: Float[np.ndarray, "rows *outputs"]
-    data: Float[np.ndarray, "rows ..."] | dict[str, np.ndarray]
+    data: np.ndarray | dict[str, np.ndarray]
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...] | None
     num_evaluations: int

@@ -116,7 +116,7 @@ class Host:
     function: Callable[[Any], Any]
     bytes_per_item: int = 2**10  # that one item of the batch needs: the batch size follows from it
 
-    def __call__(self, batch: np.ndarray) -> np.ndarray:
+    def __call__(self, batch: Any) -> np.ndarray:
         return np.asarray(self.function(batch))
 
 

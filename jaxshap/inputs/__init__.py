@@ -2,6 +2,7 @@
 backgrounds.
 """
 
+from jaxshap.inputs.arrays import at_least_float32 as at_least_float32
 from jaxshap.inputs.arrays import checked_inputs as checked_inputs
 from jaxshap.inputs.arrays import checked_table as checked_table
 from jaxshap.inputs.arrays import checked_weights as checked_weights

@@ -70,7 +70,7 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
     """
     dtypes = [leaf.dtype for leaf in jax.tree.leaves(rows)]
     floating = [dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.floating)]
-    dtype = jnp.promote_types(floating[0], jnp.float32) if floating else jnp.result_type(float)
+    dtype = at_least_float32(floating[0]) if floating else jnp.result_type(float)
     if weights is None:
         return np.full(count, 1 / count, dtype)
     if np.shape(weights) != (count,):
@@ -85,6 +85,11 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
             "weights of the background must be non-negative numbers, and not all of them 0."
         )
     return (weights / weights.sum()).astype(dtype)
+
+
+def at_least_float32(dtype: Any) -> Any:
+    """Half precision is widened; everything else stays as it is."""
+    return np.dtype(np.float32) if jnp.dtype(dtype).itemsize < 4 else jnp.dtype(dtype)
 
 
 def as_array(part, on_host: bool):

@@ -23,7 +23,9 @@ class How(Protocol):
     """A way to condition: what it needs is learned from the background once."""
 
     def learn(
-        self, background: Float[Array, "m features"], weights: Float[Array, "m"]
+        self,
+        background: Float[Array | np.ndarray, "m features"],
+        weights: Float[Array | np.ndarray, "m"],
     ) -> tuple[Fill, int]:
         """The filling, and how many points it gives."""
         ...
@@ -113,11 +115,15 @@ class Nearby:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _NearbyFill:
-    background: Float[Array, "m features"]
-    weights: Float[Array, "m"]
-    scale: Float[Array, "features"]
+    background: Float[Array | np.ndarray, "m features"]
+    weights: Float[Array | np.ndarray, "m"]
+    scale: Float[Array | np.ndarray, "features"]
 
-    def __call__(self, coalition: Bool[Array, "features"], row: Float[Array, "features"]):
+    def __call__(
+        self,
+        coalition: Bool[Array | np.ndarray, "features"],
+        row: Float[Array | np.ndarray, "features"],
+    ):
         gaps = jnp.where(coalition, (row - self.background) / self.scale, 0)
         size = jnp.maximum(coalition.sum(), 1).astype(gaps.dtype)
         counts = self.weights > 0
@@ -128,8 +134,8 @@ class _NearbyFill:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _Affine:
-    mean: Float[Array, "features"]
-    scale: Float[Array, "features"]
+    mean: Float[Array | np.ndarray, "features"]
+    scale: Float[Array | np.ndarray, "features"]
 
     def scores(self, rows):
         return (rows - self.mean) / self.scale
@@ -143,8 +149,8 @@ class _Affine:
 class _Quantiles:
     """Values of each feature in order, and the normal scores of their ranks."""
 
-    ordered: Float[Array, "m features"]
-    at: Float[Array, "m features"]
+    ordered: Float[Array | np.ndarray, "m features"]
+    at: Float[Array | np.ndarray, "m features"]
 
     def scores(self, rows):
         """Between those of neighbours; of a value that occurs often, the middle of its ranks."""
@@ -167,8 +173,8 @@ class _NormalFill:
     """
 
     margins: Any
-    correlations: Float[Array, "features features"]
-    draws: Float[Array, "k features"]
+    correlations: Float[Array | np.ndarray, "features features"]
+    draws: Float[Array | np.ndarray, "k features"]
     num_draws: int = dataclasses.field(
         metadata={"static": True}
     )  # in all, of which `draws` are some
@@ -177,7 +183,11 @@ class _NormalFill:
         draws = jax.lax.dynamic_slice_in_dim(self.draws, start, size)
         return dataclasses.replace(self, draws=draws)
 
-    def __call__(self, coalition: Bool[Array, "features"], row: Float[Array, "features"]):
+    def __call__(
+        self,
+        coalition: Bool[Array | np.ndarray, "features"],
+        row: Float[Array | np.ndarray, "features"],
+    ):
         known = coalition[:, None] & coalition
         factor = jnp.linalg.cholesky(
             jnp.where(known, self.correlations, jnp.eye(len(row), dtype=row.dtype))
@@ -206,7 +216,7 @@ def _normal_fill(margins, scores, weights, how: Gaussian | Copula) -> tuple[Fill
     return _NormalFill(margins, correlations, draws, how.num_samples), how.num_samples
 
 
-def _check_varies(background: Float[Array, "m features"]) -> None:
+def _check_varies(background: Float[Array | np.ndarray, "m features"]) -> None:
     if not isinstance(background, Tracer) and len(
         constant := np.flatnonzero(np.ptp(np.asarray(background), 0) == 0)
     ):
@@ -216,7 +226,7 @@ def _check_varies(background: Float[Array, "m features"]) -> None:
         )
 
 
-def _check_regular(correlations: Float[Array, "features features"]) -> None:
+def _check_regular(correlations: Float[Array | np.ndarray, "features features"]) -> None:
     if isinstance(correlations, Tracer):
         return
     values, vectors = np.linalg.eigh(np.asarray(correlations, np.float64))

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
@@ -75,11 +76,15 @@ def manifold(
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _Fill:
-    references: Float[Array, "m features"]
-    weights: Float[Array, "m"]
+    references: Float[Array | np.ndarray, "m features"]
+    weights: Float[Array | np.ndarray, "m"]
     support: Support
 
-    def __call__(self, coalition: Bool[Array, "features"], row: Float[Array, "features"]):
+    def __call__(
+        self,
+        coalition: Bool[Array | np.ndarray, "features"],
+        row: Float[Array | np.ndarray, "features"],
+    ):
         inputs = jnp.where(coalition, row, self.references)
         score = jnp.where(self.weights > 0, self.support.score(inputs), -jnp.inf)
         counts = score >= jnp.minimum(self.support.lowest, score.max())

@@ -15,6 +15,7 @@ from jaxshap.engine import bucket, byte_limit
 from jaxshap.games import Game, Host, as_pytree
 from jaxshap.inputs import (
     Players,
+    at_least_float32,
     check_alike,
     check_finite,
     check_outputs,
@@ -83,7 +84,7 @@ def _host_game(model, rows, references, weights, num_players: int, players: Play
         check_finite(ends, count, "background row")
         value = dataclasses.replace(value, ends=ends)
         empty = np.broadcast_to(np.tensordot(weights, ends, 1), full.shape)
-    wide = np.promote_types(full.dtype, np.float32)
+    wide = at_least_float32(full.dtype)
     return Host(value, per_coalition), empty.astype(wide), full.astype(wide)
 
 
@@ -102,14 +103,18 @@ class Masked:
     model: Callable
     rows: PyTree[Array]
     references: PyTree[Array]
-    weights: Float[Array, "references"]
-    owner: PyTree[Int[Array, "..."]] | None
+    weights: Float[Array | np.ndarray, "references"]
+    owner: PyTree[Int[Array | np.ndarray, "..."]] | None
     num_players: int = dataclasses.field(metadata={"static": True})
     block: int = dataclasses.field(metadata={"static": True})
-    ends: Float[Array, "references *out"] | None = None  # outputs for them, if v(∅) is their mean
+    ends: Float[Array | np.ndarray, "references *out"] | None = (
+        None  # outputs for them, if v(∅) is their mean
+    )
     stratum_size: int = dataclasses.field(default=1, metadata={"static": True})
 
-    def __call__(self, coalition: Bool[Array | np.ndarray, "n"]) -> Float[Array, "rows *out"]:
+    def __call__(
+        self, coalition: Bool[Array | np.ndarray, "n"]
+    ) -> Float[Array | np.ndarray, "rows *out"]:
         return self._sum(coalition, self.references, self.weights)
 
     @property
@@ -128,17 +133,17 @@ class Masked:
         return dataclasses.replace(self, stratum_size=self.stratum_size * size)
 
     def in_stratum(
-        self, stratum: Int[Array, ""], coalition: Bool[Array | np.ndarray, "n"]
-    ) -> Float[Array, "rows *out"]:
+        self, stratum: Int[Array | np.ndarray, ""], coalition: Bool[Array | np.ndarray, "n"]
+    ) -> Float[Array | np.ndarray, "rows *out"]:
         references, weights = self._stratum(stratum)
         return self._sum(coalition, references, weights)
 
-    def weights_of_strata(self) -> Float[Array, "strata"]:
+    def weights_of_strata(self) -> Float[Array | np.ndarray, "strata"]:
         count = self.num_strata
         weights = jnp.pad(self.weights, (0, -len(self.weights) % self.stratum_size))
         return weights.reshape(-1, self.stratum_size).sum(1)[:count]
 
-    def empties(self) -> Float[Array, "strata rows *out"]:
+    def empties(self) -> Float[Array | np.ndarray, "strata rows *out"]:
         return _empties(self, self.num_strata)
 
     def _stratum(self, stratum):
@@ -149,7 +154,7 @@ class Masked:
             lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, stratum * size, size), everything
         )
 
-    def _sum(self, coalition, references, weights) -> Float[Array, "rows *out"]:
+    def _sum(self, coalition, references, weights) -> Float[Array | np.ndarray, "rows *out"]:
         count = len(weights)
         if num_rows_of(self.rows) * count <= self.block:
             return self._sum_at_once(coalition, self.rows, references, weights)
@@ -165,7 +170,9 @@ class Masked:
 
         return jax.lax.map(of_row, self.rows, batch_size=max(1, self.block // length))
 
-    def _sum_at_once(self, coalition, rows, references, weights) -> Float[Array, "rows *out"]:
+    def _sum_at_once(
+        self, coalition, rows, references, weights
+    ) -> Float[Array | np.ndarray, "rows *out"]:
         def mix(mask, row, reference):
             return jnp.where(mask, row[:, None], reference)
 
@@ -191,7 +198,7 @@ def _ends_with_parts_that_stay(masked: Masked):
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _empties(masked: Masked, count: int) -> Float[Array, "count rows *out"]:
+def _empties(masked: Masked, count: int) -> Float[Array | np.ndarray, "count rows *out"]:
     if masked.ends is None:
         nobody = jnp.zeros(masked.num_players, bool)
         return jax.lax.map(lambda stratum: masked.in_stratum(stratum, nobody), jnp.arange(count))

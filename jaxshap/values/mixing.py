@@ -5,10 +5,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, PyTree
+from jaxtyping import PyTree
 
 
-def masks(coalitions: Any, owner: PyTree | None, rows: PyTree) -> PyTree[Bool[Array, "..."]]:
+def masks(coalitions: Any, owner: PyTree | None, rows: PyTree) -> PyTree:
     """For each leaf of the input, which entries keep the row's value; coalition axes in front."""
     if owner is None:
         return coalitions

@@ -9,19 +9,19 @@ from jaxtyping import Array, Float, PyTree
 
 from jaxshap.engine import bytes_of_call
 from jaxshap.errors import InputTypeError, ModelOutputError
-from jaxshap.inputs import check_outputs
+from jaxshap.inputs import at_least_float32, check_outputs
 
 MAX_TERMS = 256  # of a float32 sum before it is put aside
 
 
 def widened(outputs: Array) -> Array:
     """Half-precision outputs as float32, where they leave the model: sums of them lose no digits."""
-    return outputs.astype(jnp.promote_types(outputs.dtype, jnp.float32))
+    return outputs.astype(at_least_float32(outputs.dtype))
 
 
 def weighted_sum(
-    weights: Float[Array, "m"], outputs: Float[Array, "rows m *out"]
-) -> Float[Array, "rows *out"]:
+    weights: Float[Array | np.ndarray, "m"], outputs: Float[Array | np.ndarray, "rows m *out"]
+) -> Float[Array | np.ndarray, "rows *out"]:
     """Σ_k w_k y_k in blocks: one long float32 sum of like numbers loses three digits at 100,000."""
     count, precision = len(weights), jax.lax.Precision.HIGHEST
     if count <= MAX_TERMS:

@@ -37,8 +37,8 @@ def predictions(
 
 
 def _in_blocks_of(
-    model: Callable, rows: Float[Array, "rows features"], size: int
-) -> Float[Array, "rows *out"]:
+    model: Callable, rows: Float[Array | np.ndarray, "rows features"], size: int
+) -> Float[Array | np.ndarray, "rows *out"]:
     outputs = jax.lax.map(model, rows.reshape(-1, size, rows.shape[1]))
     return outputs.reshape(-1, *outputs.shape[2:])
 
@@ -48,6 +48,6 @@ _in_blocks = jax.jit(_in_blocks_of, static_argnums=2)
 
 def _padded(
     rows: Float[Array | np.ndarray, "rows features"], length: int
-) -> Float[Array, "length features"]:
+) -> Float[Array | np.ndarray, "length features"]:
     rows = jnp.asarray(rows)
     return jnp.concatenate([rows, jnp.repeat(rows[-1:], length - len(rows), axis=0)])

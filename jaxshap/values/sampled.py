@@ -88,25 +88,25 @@ class Filled(_DrawnStrata):
     """The weighted mean of the model over what `fill` gives, `rows_at_once` per call."""
 
     model: Callable
-    rows: Float[Array, "rows features"]
+    rows: Float[Array | np.ndarray, "rows features"]
     fill: Fill
     rows_at_once: int = dataclasses.field(metadata={"static": True})
     stratum_size: int = dataclasses.field(default=PAIR, metadata={"static": True})
 
     def __call__(
         self, coalition: Bool[Array | np.ndarray, "features"]
-    ) -> Float[Array, "rows *out"]:
+    ) -> Float[Array | np.ndarray, "rows *out"]:
         return self._sum(self.fill, coalition)
 
     def in_stratum(
-        self, stratum: Int[Array, ""], coalition: Bool[Array | np.ndarray, "features"]
-    ) -> Float[Array, "rows *out"]:
+        self, stratum: Int[Array | np.ndarray, ""], coalition: Bool[Array | np.ndarray, "features"]
+    ) -> Float[Array | np.ndarray, "rows *out"]:
         return self._sum(self.some_draws(stratum), coalition)
 
-    def empties(self) -> Float[Array, "strata rows *out"]:
+    def empties(self) -> Float[Array | np.ndarray, "strata rows *out"]:
         return _empties(self, self.num_strata)
 
-    def _sum(self, fill: Fill, coalition) -> Float[Array, "rows *out"]:
+    def _sum(self, fill: Fill, coalition) -> Float[Array | np.ndarray, "rows *out"]:
         @rematerialise
         def of_row(row):
             inputs, weights = fill(coalition, row)
@@ -117,12 +117,14 @@ class Filled(_DrawnStrata):
 
 
 @jax.jit
-def _worths(filled: Filled, coalitions: Bool[Array, "m n"]) -> Float[Array, "m rows *out"]:
+def _worths(
+    filled: Filled, coalitions: Bool[Array | np.ndarray, "m n"]
+) -> Float[Array | np.ndarray, "m rows *out"]:
     return jax.lax.map(filled, coalitions)
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _empties(filled: Filled, count: int) -> Float[Array, "count rows *out"]:
+def _empties(filled: Filled, count: int) -> Float[Array | np.ndarray, "count rows *out"]:
     nobody = jnp.zeros(filled.rows.shape[1], bool)
     return jax.lax.map(lambda stratum: filled.in_stratum(stratum, nobody), jnp.arange(count))
 

@@ -579,7 +579,7 @@ def test_what_was_evaluated_before_the_end_is_written(
     folder, capsys, monkeypatch, name, code, reason
 ):
     monkeypatch.setattr(
-        "jaxshap.engine.evaluation._resolve", lambda *_: 8
+        "jaxshap.engine.evaluation.choose_batch_size", lambda *_: 8
     )  # so that there are several batches
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 10)), columns=list("abcdefghij"))
     wide.to_csv("wide.csv", index=False)
