@@ -1,4 +1,4 @@
-"""Games: the worth of a coalition, with its two endpoints."""
+"""The game: the worth of a coalition, with its two endpoints."""
 
 import dataclasses
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.errors import InputError, InputTypeError
+from jaxshap.errors import InputError, InputTypeError, ModelOutputError
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
@@ -114,26 +114,31 @@ class Host:
     """A function from a numpy batch to a numpy batch that JAX cannot or should not trace."""
 
     function: Callable[[Any], Any]
-    bytes_per_item: int = 2**10  # that one item of the batch needs: the batch size follows from it
+    bytes_per_item: int = 2**10  # memory that one entry of the batch needs; sets the batch size
 
     def __call__(self, batch: Any) -> np.ndarray:
         return np.asarray(self.function(batch))
 
 
-def check_game(game: Any) -> None:
-    """Say how to make one of a model or a function, which are often passed in its place."""
-    if not isinstance(game, Game):
-        raise InputTypeError(
-            f"{getattr(game, '__name__', type(game).__name__)} is not a game: pass jaxshap.marginal(model, X, "
-            "background) for a model, or jaxshap.make_game(function, num_players) for a function of a coalition."
-        )
+def make_game(value: Any, num_players: Any, name: str = "game") -> Game:
+    """Make a game of a pure function of one boolean coalition `(n,)`, evaluating both endpoints.
 
+    A `jaxshap.host` function takes a batch of coalitions `(m, n)` in numpy instead, and returns
+    their worths `(m, *out)`. Arrays inside a pytree function (a `jax.tree_util.Partial`, an Equinox
+    module) stay data under jit; those that a plain function closes over become constants.
 
-def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
-    """Wrap a pure function of one boolean coalition `(n,)`, evaluating both endpoints.
+    Args:
+        value: the worth of a coalition, an array of floating-point numbers of any shape `(*out,)`.
+        num_players: the number n of players, at least one.
+        name: what the game is, in words, for messages and displays; "game" by default.
 
-    A `host` function takes a batch of coalitions `(m, n)` in numpy instead, and returns `(m,
-    *out)`.
+    Returns:
+        The `Game`, whose endpoints v(∅) and v(N) are evaluated already.
+
+    Raises:
+        InputTypeError: `value` is no function, or `num_players` no whole number.
+        InputError: there is no player.
+        ModelOutputError: worths are not floating-point numbers, or their shapes differ.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
@@ -141,50 +146,96 @@ def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
         >>> jaxshap.shapley_values(game).tolist()
         [2.0, 2.0, 2.0]
     """
+    if not callable(value):
+        raise InputTypeError(
+            f"{value!r} is not a function: pass one that takes a coalition and returns its worth."
+        )
+    if isinstance(num_players, bool) or not isinstance(num_players, int | np.integer):
+        raise InputTypeError(f"num_players={num_players!r}: pass a whole number of players.")
     if num_players < 1:
         raise InputError(f"a game needs at least one player, not num_players={num_players}.")
-    if isinstance(value, Host):
-        ends = np.stack([np.zeros(num_players, bool), np.ones(num_players, bool)])
-        empty, full = (np.asarray(end) for end in value(ends))
-    else:
-        value = as_pytree(value)
-        everyone = jnp.ones(num_players, bool)
-        empty, full = (jnp.asarray(value(players)) for players in (~everyone, everyone))
-    if not jnp.issubdtype(empty.dtype, jnp.floating):
-        raise InputTypeError(
-            f"worths must be floating-point numbers, not {empty.dtype}: cast them in the value function."
-        )
+    num_players = int(num_players)
+    value = value if isinstance(value, Host) else as_pytree(value)
+    empty, full = _endpoints(value, num_players)
     return Game(value, empty, full, num_players, name)
 
 
-def as_pytree(function: Callable) -> Callable:
-    """The function as a pytree: its arrays are leaves, so jit sees them as data; an opaque function
-    is static.
+def check_game(game: Any) -> None:
+    """Tell how to make a game of a model or a function, which are often passed in its place."""
+    if not isinstance(game, Game):
+        raise InputTypeError(
+            f"{getattr(game, '__name__', type(game).__name__)} is not a game: pass "
+            "jaxshap.marginal(model, X, background) for a model, or "
+            "jaxshap.make_game(function, num_players) for a function of a coalition."
+        )
 
-    Other leaves, such as the activation function of an Equinox module, are static as well.
+
+def as_pytree(function: Callable) -> Callable:
+    """The function as a pytree: its arrays are leaves, so that jit sees them as data.
+
+    An opaque function is static, and so are leaves that are not arrays, such as the activation
+    function of an Equinox module.
     """
     leaves, structure = jax.tree.flatten(function)
     if len(leaves) == 1 and leaves[0] is function:
         return jax.tree_util.Partial(function)
     if all(isinstance(leaf, _ARRAYS) for leaf in leaves):
         return function
-    arrays, others = (
+    arrays, statics = (
         tuple(leaf if isinstance(leaf, _ARRAYS) == wanted else None for leaf in leaves)
         for wanted in (True, False)
     )
-    return _Partly(arrays, others, structure)
+    return _Partly(arrays, statics, structure)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _Partly:
-    """A function whose leaves are partly arrays."""
+    """A pytree function some of whose leaves are arrays; the rest of them is static."""
 
-    arrays: tuple[Array | None, ...]
-    others: tuple[Any, ...] = dataclasses.field(metadata={"static": True})
+    arrays: tuple[Any, ...]
+    statics: tuple[Any, ...] = dataclasses.field(metadata={"static": True})
     structure: Any = dataclasses.field(metadata={"static": True})
 
     def __call__(self, *inputs):
-        pairs = zip(self.arrays, self.others, strict=True)
-        leaves = [other if array is None else array for array, other in pairs]
+        pairs = zip(self.arrays, self.statics, strict=True)
+        leaves = [static if array is None else array for array, static in pairs]
         return jax.tree.unflatten(self.structure, leaves)(*inputs)
+
+
+def _endpoints(value: Callable, num_players: int) -> tuple[Any, Any]:
+    """v(∅) and v(N)."""
+    if isinstance(value, Host):
+        batch = np.stack([np.zeros(num_players, bool), np.ones(num_players, bool)])
+        worths = value(batch)
+        _as_worths(worths)
+        if worths.ndim == 0 or len(worths) != 2:
+            raise ModelOutputError(
+                f"the value function returned shape {worths.shape} for 2 coalitions: a host "
+                "function takes coalitions (m, n) and returns worths (m, *out)."
+            )
+        return np.asarray(worths[0]), np.asarray(worths[1])
+    everyone = jnp.ones(num_players, bool)
+    empty, full = _as_worths(value(~everyone)), _as_worths(value(everyone))
+    if empty.shape != full.shape:
+        raise ModelOutputError(
+            f"v(∅) has shape {empty.shape} and v(N) has {full.shape}: return worths of one shape."
+        )
+    return empty, full
+
+
+def _as_worths(output: Any) -> Float[Array, "..."]:
+    """What a value function returned, as an array of floating-point numbers."""
+    try:
+        worths = jnp.asarray(output)
+    except (TypeError, ValueError) as error:
+        kind = getattr(output, "dtype", type(output).__name__)
+        raise ModelOutputError(
+            f"the value function returned {kind}: return floating-point numbers."
+        ) from error
+    if jnp.issubdtype(worths.dtype, jnp.floating):
+        return worths
+    remedy = "cast them in the value function"
+    if jnp.issubdtype(worths.dtype, jnp.complexfloating):
+        remedy = "return real numbers, such as the real part or the modulus"
+    raise ModelOutputError(f"worths must be floating-point numbers, not {worths.dtype}: {remedy}.")

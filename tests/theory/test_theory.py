@@ -11,7 +11,7 @@ import pytest
 from known_games import brute_force_shapley, random_table
 
 import jaxshap
-from jaxshap.games.coalitions import draw_independent, kernel_mass
+from jaxshap.games import draw_independent, kernel_mass
 from jaxshap.theory import bounds as theory
 
 NUM_PLAYERS = 5
