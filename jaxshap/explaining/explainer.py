@@ -11,7 +11,13 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Float, Key
 
 from jaxshap.engine import BatchSize, default_budget, evaluate, make_plan, plan_size, settle, solve
-from jaxshap.errors import EvaluationError, InputError, Interrupted, ModelOutputError
+from jaxshap.errors import (
+    EvaluationError,
+    InputError,
+    Interrupted,
+    ModelOutputError,
+    ToleranceWarning,
+)
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.source import Source
@@ -164,6 +170,7 @@ def explain(
             unknown = f"{estimator!r} gives no standard errors. Pass another estimator."
             warnings.warn(
                 f"tol={tol} is not met with budget={stages[0]}: {unknown if np.isnan(error) else reached}",
+                ToleranceWarning,
                 stacklevel=2,
             )
             break
