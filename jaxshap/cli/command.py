@@ -7,7 +7,7 @@ import sys
 
 from jaxshap.cli.demo import run_demo
 from jaxshap.cli.exits import REFUSALS, ExitCode
-from jaxshap.cli.run import ESTIMATORS, run_explain
+from jaxshap.cli.run import ESTIMATOR_NAMES, run_explain
 
 EXAMPLES = """\
 examples:
@@ -125,7 +125,7 @@ def _add_inputs(command: argparse.ArgumentParser) -> None:
 
 def _add_settings(command: argparse.ArgumentParser) -> None:
     """How to compute the values."""
-    add, names = command.add_argument, sorted(ESTIMATORS)
+    add, names = command.add_argument, sorted(ESTIMATOR_NAMES)
     add(
         "--estimator",
         type=str.lower,

@@ -15,44 +15,13 @@ from jaxshap.cli.exits import REFUSALS, ExitCode
 from jaxshap.cli.request import Request, read_request
 from jaxshap.cli.writing import check_folder, write_values
 from jaxshap.errors import EvaluationError, Interrupted, ToleranceWarning
-from jaxshap.estimators import (
-    MSR,
-    Castro,
-    Exact,
-    Kernel,
-    Leverage,
-    OddGP,
-    OddLinear,
-    Owen,
-    Permutation,
-    RegressionAdjusted,
-    Stratified,
-    UnbiasedKernel,
-    WithoutReplacement,
-)
+from jaxshap.estimators import ESTIMATORS
 from jaxshap.explaining import Explanation, explain
 from jaxshap.report import report_html
 from jaxshap.trees import read_trees
 from jaxshap.trust import Diagnosis
 
-ESTIMATORS = {
-    kind.__name__.lower(): kind
-    for kind in (
-        Castro,
-        Exact,
-        Kernel,
-        Leverage,
-        MSR,
-        OddGP,
-        OddLinear,
-        Owen,
-        Permutation,
-        RegressionAdjusted,
-        Stratified,
-        UnbiasedKernel,
-        WithoutReplacement,
-    )
-}
+ESTIMATOR_NAMES = {estimator.__name__.lower(): estimator for estimator in ESTIMATORS}
 MAX_DIAGNOSED_TREE_ROWS = 100  # exact values take no evaluations, but their diagnosis does
 MIN_DIAGNOSIS_BUDGET = 16  # coalitions
 PATH_DEPENDENT = (
@@ -128,7 +97,9 @@ def _explain(request: Request, options: argparse.Namespace, rows: int | None = N
     settings: dict[str, Any] = {}
     if not request.exact:
         settings = {
-            "estimator": None if options.estimator is None else ESTIMATORS[options.estimator](),
+            "estimator": None
+            if options.estimator is None
+            else ESTIMATOR_NAMES[options.estimator](),
             "budget": options.budget,
             "tol": options.tol,
             "key": options.key,

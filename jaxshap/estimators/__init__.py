@@ -15,6 +15,7 @@ from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.protocol import Estimate as Estimate
 from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
+from jaxshap.estimators.registry import ESTIMATORS as ESTIMATORS
 from jaxshap.estimators.sgd import ConstantStep as ConstantStep
 from jaxshap.estimators.sgd import InverseStep as InverseStep
 from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
@@ -28,6 +29,7 @@ from jaxshap.estimators.unbiased import MSR as MSR
 from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 
 __all__ = [
+    "ESTIMATORS",
     "MSR",
     "BoostedTrees",
     "Castro",

@@ -62,6 +62,14 @@ def test_a_function_on_the_host_and_an_attribute_work(folder, capsys):
     assert "It was left out" in page_of(folder / "p")
 
 
+@pytest.mark.parametrize("estimator", jaxshap.estimators.ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_every_estimator_can_be_named(folder, estimator):
+    name = estimator.__name__.lower()
+    assert explain(f"scoring:on_host numbers.csv {FAST} --estimator {name} --budget 40") == 0
+    loaded = jaxshap.load("jaxshap-report/explanation.npz")
+    assert loaded.estimator == repr(estimator())
+
+
 def test_outputs_go_by_name_or_number(folder):
     line = f"scoring:three numbers.csv {FAST} --force"
     assert explain(line) == 0
