@@ -1,8 +1,8 @@
 """The folder of a report: whether it may be written, and the values in it."""
 
+import csv
 import importlib.util
 import pathlib
-from typing import Any
 
 from jaxshap.cli.exits import UsageError
 from jaxshap.explaining import Explanation
@@ -29,14 +29,14 @@ def write_values(explanation: Explanation, folder: pathlib.Path) -> str:
     explanation.save(folder / "explanation.npz")
     frame = explanation.to_frame()
     if importlib.util.find_spec("pyarrow") is None:
-        harmless = frame.rename(columns=_as_text).map(_as_text)
-        harmless.to_csv(folder / "values.csv", index=False)
+        texts = frame.select_dtypes(exclude="number")
+        frame[texts.columns] = texts.map(_as_text)
+        frame.to_csv(folder / "values.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
         return "values.csv"
     frame.to_parquet(folder / "values.parquet", index=False)
     return "values.parquet"
 
 
-def _as_text(cell: Any) -> Any:
-    """Text that a spreadsheet would run as a formula gets an apostrophe; numbers stay numbers."""
-    is_formula = isinstance(cell, str) and cell.startswith(FORMULA_STARTS)
-    return f"'{cell}" if is_formula else cell
+def _as_text(name: str) -> str:
+    """A name that a spreadsheet would run as a formula gets an apostrophe in front."""
+    return f"'{name}" if name.startswith(FORMULA_STARTS) else name

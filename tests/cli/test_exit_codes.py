@@ -1,6 +1,7 @@
 """How `python -m jaxshap` ends: exit codes by the type of error, and what the messages say."""
 
 import builtins
+import os
 import pickle
 import subprocess
 import sys
@@ -218,3 +219,16 @@ def test_the_command_runs_from_a_shell(folder):
     again = from_a_shell(f"mine:predict {TARGET}", capture_output=True)
     assert again.returncode == 2
     assert again.stderr.startswith("error: jaxshap-report has a report already")
+
+
+@pytest.mark.parametrize("line", ["--help", f"scoring:in_jax {TARGET} --rows 3 --no-diagnose"])
+def test_a_reader_that_goes_away_ends_it_with_141_and_without_a_word(folder, line):
+    settings = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        run = from_a_shell(line, stdout=writing, stderr=subprocess.PIPE, env=settings)
+    finally:
+        os.close(writing)
+    assert (run.returncode, run.stderr) == (141, "")
+    assert (folder / "jaxshap-report").exists() == (line != "--help")

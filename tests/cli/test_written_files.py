@@ -150,3 +150,20 @@ def test_values_are_csv_where_pyarrow_is_not(folder):
     assert explain(f"scoring:on_host numbers.csv {FAST}") == 0
     frame = pd.read_csv(folder / "jaxshap-report" / "values.csv")
     assert list(frame.columns) == ["row", "feature", "value", "std_error"]
+
+
+@pytest.mark.usefixtures("no_pyarrow")
+def test_a_csv_holds_no_formula_and_its_numbers_stay_numbers(folder):
+    names = ["=1+1", "+a", "-b", "@c", "\td", "\re", "f-g", "'h"]
+    (folder / "total.py").write_text("def f(rows):\n    return -rows.sum(1)\n")
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.normal(size=(9, 8)), columns=names).to_parquet("odd.parquet")
+    options = "--rows 2 --quiet --no-diagnose"
+    assert explain(f"total:f odd.parquet {options}") == 0
+    frame = pd.read_csv(folder / "jaxshap-report" / "values.csv")
+    harmless = ["'=1+1", "'+a", "'-b", "'@c", "'\td", "'\re", "f-g", "'h"]
+    assert frame["feature"].tolist() == harmless * 2
+    assert (frame["value"] < 0).any()
+    assert frame["value"].dtype == frame["std_error"].dtype == np.float64
+    values = jaxshap.load("jaxshap-report/explanation.npz").values
+    np.testing.assert_allclose(frame["value"], values.ravel(), rtol=1e-5)
