@@ -33,16 +33,31 @@ or a file or package is missing; 130 interrupted (values from before the interru
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command, turn errors into messages, and return the exit code."""
+    """Run a command of `python -m jaxshap`; errors become messages and an exit code.
+
+    Args:
+        arguments: the words after `python -m jaxshap`; by default those of this process.
+
+    Returns:
+        The exit code: 0, 1, 2, 130 or 141, which `python -m jaxshap explain --help` explains.
+
+    Raises:
+        SystemExit: where argparse prints help or refuses the arguments.
+
+    Example:
+        >>> from jaxshap.cli import main
+        >>> main(["explain", "model.joblib", "none.csv"])  # says on stderr that there is no none.csv
+        2
+    """
     given = sys.argv[1:] if arguments is None else arguments
     try:
         try:
-            return _run(given)
+            return int(_run(given))
         finally:
             sys.stdout.flush()  # a closed pipe shows here, not when the interpreter ends
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the interpreter's end
-        return ExitCode.BROKEN_PIPE
+        return int(ExitCode.BROKEN_PIPE)
 
 
 def _run(given: list[str]) -> int:
