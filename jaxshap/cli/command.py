@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     Example:
         >>> from jaxshap.cli import main
-        >>> main(["explain", "model.joblib", "none.csv"])  # says on stderr that there is no none.csv
+        >>> main(["explain", "model.joblib", "none.csv"])  # says that there is no none.csv
         2
     """
     given = sys.argv[1:] if arguments is None else arguments
