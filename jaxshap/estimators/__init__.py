@@ -13,7 +13,10 @@ from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.protocol import Estimate as Estimate
 from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
+from jaxshap.estimators.registry import ESTIMATORS as ESTIMATORS
 from jaxshap.estimators.scattered import Scattered as Scattered
+from jaxshap.estimators.sgd import ConstantStep as ConstantStep
+from jaxshap.estimators.sgd import InverseStep as InverseStep
 from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
 from jaxshap.estimators.steps import ConstantStep as ConstantStep
 from jaxshap.estimators.steps import InverseStep as InverseStep
@@ -30,6 +33,7 @@ from jaxshap.estimators.unbiased import MSR as MSR
 from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 
 __all__ = [
+    "ESTIMATORS",
     "MSR",
     "BoostedTrees",
     "Castro",

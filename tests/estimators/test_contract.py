@@ -159,6 +159,14 @@ def z_scores(draws, truth):
     return np.where(np.abs(deviation) < ROUNDING, 0, deviation / np.maximum(spread, 1e-30))
 
 
+def test_every_estimator_that_is_exported_is_registered_and_held_to_its_promises():
+    room = jaxshap.estimators
+    exported = {getattr(room, name) for name in room.__all__} - {Estimator, room.ESTIMATORS}
+    kinds = {kind for kind in exported if issubclass(kind, Estimator)}
+    assert set(room.ESTIMATORS) == kinds
+    assert {type(promise.estimator) for promise in ESTIMATORS} == kinds
+
+
 @every_estimator
 def test_values_share_out_the_whole_gain_for_every_key(promise):
     if not promise.efficient:
