@@ -15,8 +15,6 @@ from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
 from jaxshap.estimators.registry import ESTIMATORS as ESTIMATORS
 from jaxshap.estimators.scattered import Scattered as Scattered
-from jaxshap.estimators.sgd import ConstantStep as ConstantStep
-from jaxshap.estimators.sgd import InverseStep as InverseStep
 from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
 from jaxshap.estimators.steps import ConstantStep as ConstantStep
 from jaxshap.estimators.steps import InverseStep as InverseStep
