@@ -50,7 +50,8 @@ class Component:
     def __call__(self, points: Any) -> Float[Array, "points *outputs"]:
         """The component at each point (points, columns)."""
         points = self._checked(points)
-        game = marginal(self.model, self._rows(points), self.background, self.weights)
+        weights: Any = self.weights  # numpy's for a host model, JAX's for others
+        game = marginal(self.model, self._rows(points), self.background, weights)
         sets = sets_up_to(len(self.columns), len(self.columns))[1:]
         coalitions = np.zeros((len(sets), game.num_players), bool)
         coalitions[:, self.columns] = sets

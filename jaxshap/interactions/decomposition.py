@@ -189,7 +189,7 @@ def decompose(game: Game | Any, order: int | None = None) -> Decomposition:
         [(), (0,), (1,), (0, 1)] [ 2.  1. -2. 14.]
     """
     check_game(game)
-    number = game.num_players
+    number: int = game.num_players
     if order is not None:
         check_order(order, number)
     order = number if order is None else order

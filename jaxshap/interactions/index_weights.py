@@ -59,7 +59,9 @@ VALUES = {"SV": "SII", "BV": "BII"}  # values of single players → the index th
 
 
 @functools.lru_cache(maxsize=64)
-def walsh_weights(index: str, order: int, num_players: int) -> Float[np.ndarray, "order extras"]:
+def walsh_weights(
+    index: str, order: int, num_players: int
+) -> Float[np.ndarray, "{order} {num_players}+1"]:
     """The weight of the Walsh coefficient of U for S: by |S| = 1..order and |U∖S| = 0..n."""
     weights = np.zeros((order, num_players + 1))
     for size in range(1, order + 1):
