@@ -23,7 +23,7 @@ from jaxshap.plots.style import (
     told_apart,
     wrapped,
 )
-from jaxshap.trust import ENOUGH, MEANING, Diagnosis
+from jaxshap.trust import EXPLAINED_SHARE, Diagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,10 +112,10 @@ def diagnosis(
         errors,
         [f"{part}\n{number_text(share, error)} %" for part, share, error in parts],
     )
-    left.axvline(100 * ENOUGH, color="black", lw=0.8, ls="--")
-    left.set_title(wrapped(f"Verdict: {verdict}", MEANING[verdict]), fontsize=11, loc="left")
+    left.axvline(100 * EXPLAINED_SHARE, color="black", lw=0.8, ls="--")
+    left.set_title(wrapped(f"Verdict: {verdict}", found.additivity.meaning), fontsize=11, loc="left")
     what = f"share of how the output varies, % ({error_words(errors)})"
-    left.set_xlabel(wrapped(what, f"dashed: {100 * ENOUGH:.0f} %, nearly all"))
+    left.set_xlabel(wrapped(what, f"dashed: {100 * EXPLAINED_SHARE:.0f} %, nearly all"))
     _draw_outside(right, found, most)
     return [tidy(left), tidy(right)]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxshap.explaining import Explanation
-from jaxshap.trust import MEANING, Diagnosis, Dilution, Stability
+from jaxshap.trust import Diagnosis, Dilution, Stability
 
 ABSENT = {
     "marginal": "an absent feature takes its values from the background rows, whatever the other features are",
@@ -30,7 +30,7 @@ def lead(explanation: Explanation, diagnosis: Diagnosis | None) -> str:
     if diagnosis is None:
         return found
     word = diagnosis.additivity.verdict
-    return f"{found} The model is {READING[word]} here: {MEANING[word]}."
+    return f"{found} The model is {READING[word]} here: {diagnosis.additivity.meaning}."
 
 
 def size_of(explanation: Explanation) -> str:
