@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 from jaxshap.engine import BatchSize, bucket, byte_limit
 from jaxshap.errors import InputError
 from jaxshap.games import Host, as_pytree
-from jaxshap.values import again, bytes_per_point_of, check_outputs
+from jaxshap.values import bytes_per_point_of, check_outputs, rematerialise
 
 ENOUGH_ROWS = 512
 
@@ -120,7 +120,7 @@ def over_batches(
 
 @functools.partial(jax.jit, static_argnames=("reduce", "ask", "length"))
 def _traced(model, rows, moves, detail, shared, *, reduce, ask, length: int):
-    @again
+    @rematerialise
     def of_batch(batch):
         (columns, values), own = batch
         return reduce(_by_blocks(model, rows, columns, values, ask, length), own, shared)
@@ -143,7 +143,7 @@ def _by_blocks(model, rows, columns, values, ask, length: int) -> Float[Array, "
     length = -(-count // blocks)
     which = jnp.minimum(jnp.arange(blocks * length), count - 1).reshape(blocks, length)
 
-    @again
+    @rematerialise
     def of_block(block):
         return ask(model, rows[block], columns, values[:, block])
 

@@ -54,6 +54,5 @@ def estimate(
     named: Any = read_estimator(estimator, game, 2) if estimator is not None else None
     spent = read_budget(budget, game.num_players, named)
     estimator = read_estimator(estimator, game, spent)
-    return run(
-        read_key(key), game, estimator, spent, Options(batch_size, progress, None, mesh)
-    ).estimate
+    options = Options(batch_size, progress, None, mesh)
+    return jax.device_put(run(read_key(key), game, estimator, spent, options).estimate)

@@ -9,6 +9,7 @@ from jaxshap.estimators.odd.linear_rule import OddLinear
 from jaxshap.estimators.owen import Owen
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.estimators.protocol import Estimator
+from jaxshap.estimators.scattered import Scattered
 from jaxshap.estimators.sgd import ProjectedSGD
 from jaxshap.estimators.stratified import Stratified, WithoutReplacement
 from jaxshap.estimators.unbiased import MSR, UnbiasedKernel
@@ -25,6 +26,7 @@ ESTIMATORS: tuple[type[Estimator], ...] = (
     Permutation,
     ProjectedSGD,
     RegressionAdjusted,
+    Scattered,
     Stratified,
     UnbiasedKernel,
     WithoutReplacement,

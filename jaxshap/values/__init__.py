@@ -13,7 +13,7 @@ from jaxshap.values.host_model import host as host
 from jaxshap.values.manifold_game import manifold as manifold
 from jaxshap.values.marginal_game import marginal as marginal
 from jaxshap.values.masked import Masked as Masked
-from jaxshap.values.masked import rematerialise as again
+from jaxshap.values.masked import rematerialise as rematerialise
 from jaxshap.values.outputs import bytes_per_point_of as bytes_per_point_of
 from jaxshap.values.prediction import predictions as predictions
 from jaxshap.values.protocol import ValueFunction as ValueFunction
