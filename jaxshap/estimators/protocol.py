@@ -26,7 +26,7 @@ class Plan(NamedTuple):
         ((4, 3), 4)
     """
 
-    coalitions: Bool[Array | np.ndarray, "m *strata n"]
+    coalitions: Bool[Array, "m *strata n"]
     num_live: int | Int[Array, ""]
     detail: PyTree = ()
 
@@ -50,8 +50,8 @@ class Estimate(NamedTuple):
         ([2.5, 3.5], [0.0, 0.0])
     """
 
-    values: Float[Array | np.ndarray, "n *out"]
-    std_error: Float[Array | np.ndarray, "n *out"]
+    values: Float[Array, "n *out"]
+    std_error: Float[Array, "n *out"]
 
 
 class Estimator(abc.ABC):
