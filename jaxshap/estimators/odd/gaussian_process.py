@@ -47,7 +47,8 @@ class BalancedPairs(Estimator):
         if budget < least:
             raise BudgetError(
                 f"budget={budget} does not buy each of {num_players} players and its complement: "
-                f"pass budget={least} or more."
+                f"pass budget={least} or more.",
+                needed=least,
             )
         count = affordable_pairs(num_players, budget)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)

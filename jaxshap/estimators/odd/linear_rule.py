@@ -42,7 +42,8 @@ class OddLinear(Estimator):
         if budget < least:
             raise BudgetError(
                 f"budget={budget} does not determine the values of {num_players} players twice over: "
-                f"pass budget={least} or more."
+                f"pass budget={least} or more.",
+                needed=least,
             )
         count = affordable_pairs(num_players, budget)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
