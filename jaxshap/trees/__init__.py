@@ -1,5 +1,6 @@
-"""Trees: exact Shapley values and interactions of fitted tree ensembles, path-dependent and
-interventional.
+"""Trees: exact Shapley values and interactions of fitted tree ensembles.
+
+Path-dependent values need no background; interventional values are those of the marginal game.
 """
 
 from jaxshap.trees.ensemble import Ensemble as Ensemble
@@ -12,10 +13,11 @@ from jaxshap.trees.path_dependent_values import path_dependent as path_dependent
 from jaxshap.trees.path_dependent_values import (
     path_dependent_interactions as path_dependent_interactions,
 )
-from jaxshap.trees.readers.convert import is_tree_model as is_tree_model
-from jaxshap.trees.readers.convert import read_trees as read_trees
+from jaxshap.trees.readers.registry import is_tree_model as is_tree_model
+from jaxshap.trees.readers.registry import read_trees as read_trees
 
 __all__ = [
+    "Ensemble",
     "base_margin",
     "interventional",
     "interventional_interactions",
