@@ -1,6 +1,7 @@
 """A tree ensemble as arrays: structure on the host, leaf values as data, raw prediction in JAX."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.trees.structure import MISSING, Category, Structure
+from jaxshap.trees.structure import MISSING, Category, Conversion, Structure
 
 
 class Tree(NamedTuple):
@@ -60,38 +61,61 @@ class Ensemble:
         """The raw margin: the sum of the leaves and the base, before any link.
 
         Args:
-            rows: a table (rows, features), on the host or traced by JAX.
+            rows: a table (rows, features), on the host or traced by JAX; columns of a DataFrame
+                are matched by name.
 
         Returns:
             The margin of each row, per output.
         """
-        return self._predict_codes(jnp.asarray(self.structure.encode(rows)))
-
-    def _predict_codes(self, codes: Int[Array, "rows columns"]) -> Float[Array, "rows outputs"]:
         structure = self.structure
-        arrays = "left", "right", "column", "bin", "missing_left", "leaf"
-        left, right, column, at, missing, leaf = (
-            jnp.asarray(getattr(structure, name)) for name in arrays
-        )
+        names = "left", "right", "column", "bin", "missing_left", "leaf"
+        nodes = {name: jnp.asarray(getattr(structure, name)) for name in names}
+        codes = jnp.asarray(structure.encode(rows))
+        trees = structure.roots, structure.outputs, self.values, self.base
+        return _summed_leaves(structure.depth, nodes, *trees, codes)
 
-        def step(_, node):
-            code = jnp.take_along_axis(codes, column[node][:, None], axis=1)[:, 0]
-            goes_left = jnp.where(code == MISSING, missing[node], code <= at[node])
-            child = jnp.where(goes_left, left[node], right[node])
-            return jnp.where(leaf[node] >= 0, node, child)
+    def numbers(self, table: Any) -> Any:
+        """The numbers that the splits compare: columns in the model's order, categories as codes.
 
-        def of_tree(total, tree):
-            root, output = tree
-            node = jax.lax.fori_loop(0, structure.depth, step, jnp.full(len(codes), root))
-            values = self.values[leaf[node]]
-            if structure.outputs is None:
-                return total + values, None
-            return total.at[:, output].add(values[:, 0]), None
+        Args:
+            table: rows to explain or to compare with, as the model takes them.
 
-        outputs = np.zeros_like(structure.roots) if structure.outputs is None else structure.outputs
-        start = jnp.zeros((len(codes), structure.num_outputs), self.values.dtype)
-        trees = jnp.asarray(structure.roots), jnp.asarray(outputs)
-        return jax.lax.scan(of_tree, start, trees)[0] + self.base
+        Returns:
+            A DataFrame of numbers for a DataFrame; any other table as it is.
+        """
+        return self.structure.conversion.columns.numbers(table)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _summed_leaves(
+    depth: int,
+    nodes: dict[str, Array],
+    roots: Int[Array, "trees"],
+    outputs: Int[Array, "trees"] | None,
+    values: Float[Array, "leaves leaf_outputs"],
+    base: Float[Array, "outputs"],
+    codes: Int[Array, "rows columns"],
+) -> Float[Array, "rows outputs"]:
+    """The base and the leaf that each row reaches in each tree, tree by tree."""
+
+    def step(_, node):
+        code = jnp.take_along_axis(codes, nodes["column"][node][:, None], axis=1)[:, 0]
+        is_missing, missing_left = code == MISSING, nodes["missing_left"][node]
+        goes_left = jnp.where(is_missing, missing_left, code <= nodes["bin"][node])
+        child = jnp.where(goes_left, nodes["left"][node], nodes["right"][node])
+        return jnp.where(nodes["leaf"][node] >= 0, node, child)
+
+    def of_tree(total, tree):
+        root, output = tree
+        node = jax.lax.fori_loop(0, depth, step, jnp.full(len(codes), root))
+        reached = values[nodes["leaf"][node]]
+        if outputs is None:
+            return total + reached, None
+        return total.at[:, output].add(reached[:, 0]), None
+
+    start = jnp.zeros((len(codes), len(base)), values.dtype)
+    trees = roots, jnp.zeros_like(roots) if outputs is None else outputs
+    return jax.lax.scan(of_tree, start, trees)[0] + base
 
 
 def make_ensemble(
@@ -99,10 +123,11 @@ def make_ensemble(
     base: Float[np.ndarray, "outputs"],
     num_features: int,
     *,
-    input_dtype: Any = np.float64,
+    conversion: Conversion = Conversion(),  # noqa: B008  it is immutable
     link: str = "identity",
 ) -> Ensemble:
-    """From trees as libraries store them, thresholds in float64."""
+    """From trees as libraries store them, thresholds in float64; without any, the base alone."""
+    trees = trees or [_CONSTANT]
     thresholds = tuple(
         np.unique(np.concatenate([_thresholds(tree, feature) for tree in trees]))
         for feature in range(num_features)
@@ -129,11 +154,23 @@ def make_ensemble(
         num_outputs=len(base),
         thresholds=thresholds,
         categories=tuple(categories),
-        input_dtype=np.dtype(input_dtype),
+        conversion=conversion,
         link=link,
     )
     values = np.concatenate([tree.value[here] for tree, here in zip(trees, leaves, strict=True)])
     return Ensemble(_canonical(values), _canonical(base), structure)
+
+
+_CONSTANT = Tree(  # a leaf that adds nothing
+    left=np.array([-1]),
+    right=np.array([-1]),
+    feature=np.array([0]),
+    threshold=np.zeros(1),
+    missing_left=np.zeros(1, bool),
+    cover=np.ones(1),
+    value=np.zeros((1, 1)),
+    output=0,
+)
 
 
 def _canonical(array: np.ndarray) -> Array:

@@ -1,7 +1,8 @@
 """The splits of all trees as one list of nodes, and the codes by which they compare rows."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +10,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError
+from jaxshap.trees.columns import Columns
 
 MISSING = 2**31 - 1  # the code of a missing value: above every bin
 
@@ -16,12 +18,23 @@ MISSING = 2**31 - 1  # the code of a missing value: above every bin
 class Category(NamedTuple):
     """A column of codes made from a categorical feature: 0 for these categories, 1 for others.
 
-    A missing value has code 0 where `missing_inside`.
+    A missing value has code 0 where `missing_inside`; an unknown category always has code 1.
     """
 
     feature: int
     inside: frozenset[int]
     missing_inside: bool
+
+
+class Conversion(NamedTuple):
+    """What a library makes of its inputs before its splits compare them."""
+
+    dtype: Any = np.float64  # to which inputs are rounded
+    missing: float = np.nan  # a number that counts as missing, beside NaN
+    category: Literal["floor", "trunc"] | None = (
+        None  # how a fraction becomes a category, if it does
+    )
+    columns: Columns = Columns()  # how a DataFrame becomes numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -48,7 +61,7 @@ class Structure:
     num_outputs: int
     thresholds: tuple[np.ndarray, ...]  # of each feature, sorted
     categories: tuple[Category, ...]
-    input_dtype: np.dtype  # to which the library rounds its inputs before it compares
+    conversion: Conversion
     link: str
 
     def encode(self, rows: Any) -> Int[Array | np.ndarray, "rows columns"]:
@@ -56,17 +69,18 @@ class Structure:
         if isinstance(rows, Tracer):
             self._check(rows.shape)
             return self._encode_traced(rows)
-        table = np.asarray(rows)
+        table = np.asarray(self.conversion.columns.numbers(rows))
         self._check(table.shape)
-        table = table.astype(self.input_dtype)
+        table = table.astype(self.conversion.dtype)
+        table[table == np.asarray(self.conversion.missing, table.dtype)] = np.nan
         codes = np.empty((len(table), self.num_features + len(self.categories)), np.int32)
         for feature, thresholds in enumerate(self.thresholds):
             codes[:, feature] = np.searchsorted(thresholds, table[:, feature])
         codes[:, : self.num_features][np.isnan(table)] = MISSING
         for column, category in enumerate(self.categories, self.num_features):
-            values = table[:, category.feature]
+            values = self._whole(table[:, category.feature], np)
             codes[:, column] = ~np.isin(values, sorted(category.inside))
-            codes[np.isnan(values) | (values < 0), column] = not category.missing_inside
+            codes[np.isnan(values), column] = not category.missing_inside
         return codes
 
     def encode_narrow(self, rows: Any) -> Int[Array | np.ndarray, "rows columns"]:
@@ -86,17 +100,23 @@ class Structure:
                 f"the trees know {self.num_features} features; the rows have shape {shape}."
             )
 
+    def _whole(self, values: Any, namespace: ModuleType) -> Any:
+        """The categories that the library takes these numbers for."""
+        how = self.conversion.category
+        return values if how is None else getattr(namespace, how)(values)
+
     def _encode_traced(self, rows: Float[Array, "rows features"]) -> Int[Array, "rows columns"]:
+        rows = jnp.where(rows == jnp.asarray(self.conversion.missing, rows.dtype), jnp.nan, rows)
         columns = []
         for feature, thresholds in enumerate(self.thresholds):
             rounded = jnp.asarray(round_down(thresholds, rows.dtype))
             codes = jnp.searchsorted(rounded, rows[:, feature]).astype(jnp.int32)
             columns.append(jnp.where(jnp.isnan(rows[:, feature]), MISSING, codes))
         for category in self.categories:
-            values = rows[:, category.feature]
+            values = self._whole(rows[:, category.feature], jnp)
             inside = jnp.isin(values, jnp.asarray(sorted(category.inside), rows.dtype))
-            missing = jnp.isnan(values) | (values < 0)
-            columns.append(jnp.where(jnp.where(missing, category.missing_inside, inside), 0, 1))
+            inside = jnp.where(jnp.isnan(values), category.missing_inside, inside)
+            columns.append(jnp.where(inside, 0, 1))
         return jnp.stack(columns, axis=1)
 
 

@@ -9,11 +9,31 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from jaxshap.errors import UnsupportedModelError
+from jaxshap.trees.columns import Columns
 from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 from jaxshap.trees.readers.reader import Reader, comes_from
+from jaxshap.trees.structure import Conversion
+
+LINKS = {
+    "Logloss": "logit",
+    "CrossEntropy": "logit",
+    "Focal": "logit",
+    "MultiLogloss": "logit",
+    "MultiCrossEntropy": "logit",
+    "MultiClass": "softmax",
+    "MultiClassOneVsAll": "logit",
+    "Poisson": "log",
+    "Tweedie": "log",
+    "LogLinQuantile": "log",
+    "Cox": "log",
+    "SurvivalAft": "log",
+    "RMSEWithUncertainty": "mean and log standard deviation",
+}
 
 
 def _read(model: Any) -> Ensemble:
+    if model.get_text_feature_indices() or model.get_embedding_feature_indices():
+        raise UnsupportedModelError("CatBoost's text and embedding features are not read.")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model.json")
         model.save_model(str(path), format="json")
@@ -31,14 +51,22 @@ def _read(model: Any) -> Ensemble:
     features = np.array([column["flat_feature_index"] for column in columns])
     missing_left = np.array([column["nan_value_treatment"] != "AsTrue" for column in columns])
     trees = [_tree(tree, features, missing_left, float(scale)) for tree in dump["oblivious_trees"]]
-    link = "logit" if len(base) == 1 and len(getattr(model, "classes_", ())) == 2 else "identity"
+    names = tuple(map(str, model.feature_names_))
+    placeholders = tuple(str(place) for place in range(len(names)))
     return make_ensemble(
         trees,
         np.asarray(base, np.float64),
-        int(features.max()) + 1,
-        input_dtype=np.float32,
-        link=link,
+        len(names),
+        conversion=Conversion(np.float32, columns=Columns(names, names == placeholders)),
+        link=LINKS.get(_loss(dump["model_info"]), "identity"),
     )
+
+
+def _loss(model_info: dict[str, Any]) -> str:
+    """The name of the loss; sums of models have it at another place, as JSON text."""
+    params = model_info.get("params", model_info)
+    loss = params.get("loss_function", {})
+    return (json.loads(loss) if isinstance(loss, str) else loss).get("type", "")
 
 
 def _tree(

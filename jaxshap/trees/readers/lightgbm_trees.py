@@ -5,19 +5,54 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import UnsupportedModelError
+from jaxshap.trees.columns import Columns
 from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 from jaxshap.trees.readers.reader import Reader, comes_from
+from jaxshap.trees.structure import Conversion
+
+LINKS = {
+    "poisson": "log",
+    "gamma": "log",
+    "tweedie": "log",
+    "binary": "logit",
+    "cross_entropy": "logit",
+    "cross_entropy_lambda": "inverse softplus",
+    "multiclass": "softmax",
+    "multiclassova": "logit",
+}
 
 
 def _read(model: Any) -> Ensemble:
     booster = getattr(model, "booster_", model)
-    dump = booster.dump_model()
+    dump = booster.dump_model()  # up to the best iteration, as `predict` goes
     if dump.get("average_output"):
         raise UnsupportedModelError("LightGBM's boosting_type='rf' is not read: use 'gbdt'.")
     outputs = dump["num_tree_per_iteration"]
     trees = [_tree(tree, number % outputs) for number, tree in enumerate(dump["tree_info"])]
-    link = "logit" if dump.get("objective", "").startswith("binary") else "identity"
-    return make_ensemble(trees, np.zeros(outputs), dump["max_feature_idx"] + 1, link=link)
+    names = tuple(dump["feature_names"])
+    columns = Columns(
+        names=names,
+        are_placeholders=names == tuple(f"Column_{place}" for place in range(len(names))),
+        labels=tuple(booster.pandas_categorical or ()),
+    )
+    return make_ensemble(
+        trees,
+        np.zeros(outputs),
+        dump["max_feature_idx"] + 1,
+        conversion=Conversion(category="trunc", columns=columns),
+        link=_link(dump.get("objective", "")),
+    )
+
+
+def _link(objective: str) -> str:
+    """Of an objective as the dump has it, for example "binary sigmoid:1"; "" for one's own."""
+    name, *options = objective.split() or [""]
+    if name == "regression" and "sqrt" in options:
+        return "signed square root"
+    values = dict(option.split(":") for option in options if ":" in option)
+    sigmoid = float(values.get("sigmoid", 1))
+    link = LINKS.get(name, "identity")
+    return link if sigmoid == 1 else f"{link}/{sigmoid:g}"
 
 
 def _tree(tree: dict[str, Any], output: int) -> Tree:
@@ -30,6 +65,11 @@ def _tree(tree: dict[str, Any], output: int) -> Tree:
         number = len(rows)
         if parent >= 0:
             rows[parent][side] = number
+        if "leaf_coeff" in node:
+            raise UnsupportedModelError(
+                "LightGBM's linear_tree=True is not read, since its leaves are linear models: fit "
+                "with the default, or pass estimator= to explain its prediction by sampling."
+            )
         if "leaf_value" in node:
             cover = float(node.get("leaf_count", 1))
             rows.append([-1, -1, 0, 0.0, False, cover, node["leaf_value"]])

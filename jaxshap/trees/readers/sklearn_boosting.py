@@ -7,7 +7,8 @@ import numpy as np
 from jaxshap.errors import UnsupportedModelError
 from jaxshap.trees.ensemble import Ensemble, make_ensemble
 from jaxshap.trees.readers.reader import Reader, comes_from
-from jaxshap.trees.readers.sklearn_forests import sklearn_tree
+from jaxshap.trees.readers.sklearn_forests import sklearn_columns, sklearn_tree
+from jaxshap.trees.structure import Conversion
 
 
 def _read(model: Any) -> Ensemble:
@@ -23,8 +24,18 @@ def _read(model: Any) -> Ensemble:
         for stage in model.estimators_
         for output, member in enumerate(stage)
     ]
-    link = "logit" if len(base) == 1 and hasattr(model, "classes_") else "identity"
-    return make_ensemble(trees, base, model.n_features_in_, input_dtype=np.float32, link=link)
+    conversion = Conversion(dtype=np.float32, columns=sklearn_columns(model))
+    link = sklearn_link(model, len(base))
+    return make_ensemble(trees, base, model.n_features_in_, conversion=conversion, link=link)
+
+
+def sklearn_link(model: Any, num_outputs: int) -> str:
+    """What the margin of boosted trees is of their prediction."""
+    if not hasattr(model, "classes_"):
+        return "log" if model.loss in ("poisson", "gamma") else "identity"
+    if num_outputs > 1:
+        return "softmax"
+    return "half logit" if model.loss == "exponential" else "logit"
 
 
 READER = Reader(

@@ -6,10 +6,12 @@ import numpy as np
 from jaxtyping import Float
 
 from jaxshap.errors import UnsupportedModelError
+from jaxshap.trees.columns import Columns
 from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 from jaxshap.trees.readers.reader import Reader, comes_from
+from jaxshap.trees.structure import Conversion
 
-NAMES = "RandomForest", "ExtraTrees", "DecisionTree", "ExtraTree"
+NAMES = "RandomForest", "ExtraTrees", "DecisionTree", "ExtraTree", "IsolationForest"
 
 
 def sklearn_tree(
@@ -29,7 +31,17 @@ def sklearn_tree(
     )
 
 
+def sklearn_columns(model: Any) -> Columns:
+    """Names of the columns that an estimator was fitted with, where they had names."""
+    return Columns(tuple(map(str, getattr(model, "feature_names_in_", ()))))
+
+
 def _read(model: Any) -> Ensemble:
+    if comes_from(model, "sklearn", "IsolationForest"):
+        raise UnsupportedModelError(
+            "the score of an IsolationForest is not a sum over its trees: explain the score "
+            "itself with jaxshap.explain(model.score_samples, X, background)."
+        )
     is_classifier = hasattr(model, "classes_")
     if is_classifier and model.n_outputs_ > 1:
         raise UnsupportedModelError(
@@ -44,7 +56,8 @@ def _read(model: Any) -> Ensemble:
         output = 0 if value.shape[1] == 1 else None
         trees.append(sklearn_tree(member.tree_, value / len(members), output))
     base = np.zeros(trees[0].value.shape[1])
-    return make_ensemble(trees, base, model.n_features_in_, input_dtype=np.float32)
+    conversion = Conversion(dtype=np.float32, columns=sklearn_columns(model))
+    return make_ensemble(trees, base, model.n_features_in_, conversion=conversion)
 
 
 READER = Reader(

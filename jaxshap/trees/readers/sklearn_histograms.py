@@ -1,5 +1,6 @@
 """scikit-learn's histogram gradient boosting, with categories."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,49 +9,62 @@ from jaxtyping import Int
 from jaxshap.errors import UnsupportedModelError
 from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 from jaxshap.trees.readers.reader import Reader, comes_from
+from jaxshap.trees.readers.sklearn_boosting import sklearn_link
+from jaxshap.trees.readers.sklearn_forests import sklearn_columns
+from jaxshap.trees.structure import Conversion
 
 
 def _read(model: Any) -> Ensemble:
     base = np.asarray(model._baseline_prediction, np.float64).reshape(-1)
-    features, categories = _columns(model)
+    features, labels = _columns(model)
+    numbers = [_numbers(of_column) for of_column in labels]
     trees = [
-        _tree(predictor, output, features, categories)
+        _tree(predictor, output, features, numbers)
         for stage in model._predictors
         for output, predictor in enumerate(stage)
     ]
-    link = "logit" if len(base) == 1 and hasattr(model, "classes_") else "identity"
-    return make_ensemble(trees, base, model.n_features_in_, link=link)
+    is_text = [not all(isinstance(label, int | float) for label in known) for known in labels]
+    columns = sklearn_columns(model)._replace(
+        labels=tuple(known for known, text in zip(labels, is_text, strict=True) if text),
+        labelled=tuple(int(place) for place in features[: len(labels)][is_text]),
+    )
+    link, conversion = sklearn_link(model, len(base)), Conversion(columns=columns)
+    return make_ensemble(trees, base, model.n_features_in_, conversion=conversion, link=link)
 
 
-def _columns(model: Any) -> tuple[Int[np.ndarray, "columns"], dict[int, list[int]]]:
-    """The feature behind each column that the trees see, and the categories behind its codes."""
+def _columns(model: Any) -> tuple[Int[np.ndarray, "columns"], list[list[Any]]]:
+    """The feature behind each column that the trees see, and the labels behind its codes.
+
+    Categorical columns come first, and their labels are in the order of the codes, without NaN.
+    """
     if getattr(model, "_preprocessor", None) is None:
-        return np.arange(model.n_features_in_), {}
+        return np.arange(model.n_features_in_), []
     categorical, numeric = map(np.flatnonzero, (model.is_categorical_, ~model.is_categorical_))
     encoder = model._preprocessor.named_transformers_["encoder"]
-    categories = {column: _integers(known) for column, known in enumerate(encoder.categories_)}
-    return np.concatenate([categorical, numeric]), categories  # categorical ones come first
+    labels = [
+        [label for label in np.asarray(known).tolist() if label == label and label is not None]
+        for known in encoder.categories_
+    ]
+    return np.concatenate([categorical, numeric]), labels
 
 
-def _integers(categories: np.ndarray) -> list[int]:
-    """The categories of a column without NaN, in the order of their codes."""
-    present = [entry for entry in categories if not (isinstance(entry, float) and np.isnan(entry))]
-    if not all(
-        isinstance(entry, int | float | np.number) and float(entry).is_integer()
-        for entry in present
-    ):
+def _numbers(labels: Sequence[Any]) -> list[int]:
+    """The numbers that stand for the labels of a column: whole numbers themselves, text by code."""
+    if not all(isinstance(label, int | float) for label in labels):
+        return list(range(len(labels)))
+    if not all(float(label).is_integer() for label in labels):
         raise UnsupportedModelError(
-            "categories of histogram gradient boosting must be integers here: encode them as such "
-            "before fitting."
+            "categories of histogram gradient boosting must be integers or text here: encode them "
+            "as such before fitting."
         )
-    return [int(entry) for entry in present]
+    return [int(label) for label in labels]
 
 
 def _tree(
     predictor: Any,
     output: int,
     features: Int[np.ndarray, "columns"],
-    known: dict[int, list[int]],
+    known: Sequence[list[int]],
 ) -> Tree:
     nodes = predictor.nodes
     leaf = nodes["is_leaf"].astype(bool)
