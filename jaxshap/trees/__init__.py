@@ -3,6 +3,7 @@
 Path-dependent values need no background; interventional values are those of the marginal game.
 """
 
+from jaxshap.trees.checking import check_reading as check_reading
 from jaxshap.trees.ensemble import Ensemble as Ensemble
 from jaxshap.trees.interventional_values import interventional as interventional
 from jaxshap.trees.interventional_values import (
@@ -19,6 +20,7 @@ from jaxshap.trees.readers.registry import read_trees as read_trees
 __all__ = [
     "Ensemble",
     "base_margin",
+    "check_reading",
     "interventional",
     "interventional_interactions",
     "path_dependent",

@@ -25,25 +25,28 @@ class Columns(NamedTuple):
 
     def arrange(self, frame: Any) -> Any:
         """A DataFrame with its columns in the model's order, otherwise as it came."""
+        order = self._order(frame)
+        if order is not None:
+            columns = list(frame.columns)
+            return frame[[columns[place] for place in order]]
+        if self.are_placeholders or not self.names:
+            return frame
         present = [str(name) for name in frame.columns]
-        if len(set(present)) < len(present):
-            raise InputError("the table has several columns of one name: rename them.")
-        if not self.names:
-            return frame
-        for spelled in (str, _with_underscores):  # LightGBM stores spaces as underscores
-            spellings = list(map(spelled, present))
-            if sorted(spellings) == sorted(self.names):
-                order = [spellings.index(name) for name in self.names]
-                columns = list(frame.columns)
-                return frame[[columns[place] for place in order]]
-        if self.are_placeholders:
-            return frame
         missing = [name for name in self.names if name not in present]
         extra = [name for name in present if name not in self.names]
         raise InputError(
             f"the table lacks the columns {missing} that the model was fitted with, and has "
             f"columns that it does not know: {extra}."
         )
+
+    def names_for(self, table: Any, given: Sequence[str] | None) -> Sequence[str] | None:
+        """Names of the columns of `numbers(table)`, or None where it has them itself.
+
+        Names that were given with an array give way to those that the model was fitted with.
+        """
+        if is_frame(table):
+            return given if self._order(table) is None else None
+        return given if given is None or self.are_placeholders else self.names or given
 
     def numbers(self, table: Any) -> Any:
         """A DataFrame arranged, with codes in place of labels; anything else as it is."""
@@ -65,6 +68,17 @@ class Columns(NamedTuple):
             if frame[name].dtype.kind not in "biuf":
                 coded[name] = self._codes(frame[name], labels)
         return coded
+
+    def _order(self, frame: Any) -> list[int] | None:
+        """Where the columns of the model stand in a DataFrame, or None if it has other names."""
+        present = [str(name) for name in frame.columns]
+        if len(set(present)) < len(present):
+            raise InputError("the table has several columns of one name: rename them.")
+        for spelled in (str, _with_underscores):  # LightGBM stores spaces as underscores
+            spellings = list(map(spelled, present))
+            if sorted(spellings) == sorted(self.names):
+                return [spellings.index(name) for name in self.names]
+        return None
 
     def _codes(self, series: Any, labels: Sequence[Any]) -> Float[np.ndarray, "rows"]:
         """Places among the labels; NaN for a missing label."""

@@ -108,4 +108,5 @@ READER = Reader(
     recognises=lambda model: comes_from(model, "catboost", "CatBoost"),
     is_fitted=lambda model: bool(model.is_fitted()),
     read=_read,
+    raw_prediction=lambda model, rows: model.predict(rows, prediction_type="RawFormulaVal"),
 )

@@ -115,4 +115,5 @@ READER = Reader(
     recognises=lambda model: comes_from(model, "lightgbm", "LGBM", "Booster"),
     is_fitted=lambda model: hasattr(model, "booster_") or hasattr(model, "dump_model"),
     read=_read,
+    raw_prediction=lambda model, rows: model.predict(rows, raw_score=True),
 )

@@ -26,7 +26,7 @@ READERS = (
 
 def is_tree_model(model: Any) -> bool:
     """Whether `read_trees` knows models of this class."""
-    return _reader_of(model) is not None
+    return _find(model) is not None
 
 
 def read_trees(model: Any) -> Ensemble:
@@ -56,17 +56,22 @@ def read_trees(model: Any) -> Ensemble:
         >>> jaxshap.trees.base_margin(trees).tolist()
         [1.0]
     """
-    reader = _reader_of(model)
-    name = type(model).__name__
-    if reader is None:
-        known = ", ".join(reader.family for reader in READERS)
-        raise UnsupportedModelError(
-            f"{name} is not a tree model that is known here. Known are {known}."
-        )
+    reader = reader_of(model)
     if not reader.is_fitted(model):
-        raise UnsupportedModelError(f"this {name} has no trees yet: fit it first.")
+        raise UnsupportedModelError(f"this {type(model).__name__} has no trees yet: fit it first.")
     return reader.read(model)
 
 
-def _reader_of(model: Any) -> Reader | None:
+def reader_of(model: Any) -> Reader:
+    """The reader of models of this class."""
+    reader = _find(model)
+    if reader is None:
+        known = ", ".join(reader.family for reader in READERS)
+        raise UnsupportedModelError(
+            f"{type(model).__name__} is not a tree model that is known here. Known are {known}."
+        )
+    return reader
+
+
+def _find(model: Any) -> Reader | None:
     return next((reader for reader in READERS if reader.recognises(model)), None)

@@ -38,9 +38,18 @@ def sklearn_link(model: Any, num_outputs: int) -> str:
     return "half logit" if model.loss == "exponential" else "logit"
 
 
+def sklearn_margin(model: Any, rows: Any) -> Any:
+    """The raw prediction of boosted trees by themselves."""
+    if hasattr(model, "classes_"):
+        return model.decision_function(rows)
+    prediction = model.predict(rows)
+    return np.log(prediction) if sklearn_link(model, 1) == "log" else prediction
+
+
 READER = Reader(
     family="its gradient boosting",
     recognises=lambda model: comes_from(model, "sklearn", "GradientBoosting"),
     is_fitted=lambda model: hasattr(model, "estimators_"),
     read=_read,
+    raw_prediction=sklearn_margin,
 )

@@ -60,9 +60,14 @@ def _read(model: Any) -> Ensemble:
     return make_ensemble(trees, base, model.n_features_in_, conversion=conversion)
 
 
+def _raw_prediction(model: Any, rows: Any) -> Any:
+    return model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows)
+
+
 READER = Reader(
     family="scikit-learn's trees, forests and extra trees",
     recognises=lambda model: comes_from(model, "sklearn", *NAMES),
     is_fitted=lambda model: hasattr(model, "tree_") or hasattr(model, "estimators_"),
     read=_read,
+    raw_prediction=_raw_prediction,
 )

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from jaxshap.errors import UnsupportedModelError
 from jaxshap.trees.ensemble import Ensemble, Tree, make_ensemble
 from jaxshap.trees.readers.reader import Reader, comes_from
-from jaxshap.trees.readers.sklearn_boosting import sklearn_link
+from jaxshap.trees.readers.sklearn_boosting import sklearn_link, sklearn_margin
 from jaxshap.trees.readers.sklearn_forests import sklearn_columns
 from jaxshap.trees.structure import Conversion
 
@@ -100,4 +100,5 @@ READER = Reader(
     recognises=lambda model: comes_from(model, "sklearn", "HistGradientBoosting"),
     is_fitted=lambda model: hasattr(model, "_predictors"),
     read=_read,
+    raw_prediction=sklearn_margin,
 )

@@ -147,9 +147,17 @@ def _is_fitted(model: Any) -> bool:
         return False
 
 
+def _raw_prediction(model: Any, rows: Any) -> Any:
+    if hasattr(model, "get_booster"):
+        return model.predict(rows, output_margin=True)
+    return model.inplace_predict(rows, predict_type="margin", validate_features=False)
+
+
 READER = Reader(
     family="XGBoost's gbtree and dart",
     recognises=lambda model: comes_from(model, "xgboost", "XGB", "Booster"),
     is_fitted=_is_fitted,
     read=_read,
+    raw_prediction=_raw_prediction,
+    sum_dtype=np.float32,
 )
