@@ -11,13 +11,19 @@ import numpy as np
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.source import Source
 from jaxshap.inputs import (
-    own_columns,
     read_background,
     read_output_names,
     read_table,
     read_weights,
 )
-from jaxshap.trees import Ensemble, base_margin, interventional, path_dependent, read_trees
+from jaxshap.trees import (
+    Ensemble,
+    base_margin,
+    check_reading,
+    interventional,
+    path_dependent,
+    read_trees,
+)
 from jaxshap.values import marginal
 
 INTERVENTIONAL = (
@@ -37,15 +43,19 @@ def explain_trees(
     output_names: Sequence[str] | None,
 ) -> Explanation:
     """Exact values of the raw margin: interventional with a background, path-dependent without."""
-    table = read_table(X, "X", own_columns(model, X, feature_names))
     ensemble = read_trees(model)
+    names = ensemble.structure.conversion.columns.names_for(X, feature_names)
+    table = read_table(ensemble.numbers(X), "X", names)
+    check_reading(ensemble, model, X)
     rows, source = np.asarray(table.array), None
     if background is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
         absent = PATH_DEPENDENT
     else:
         background, options = read_weights(background)
-        references, weights = read_background(background, table), options.get("weights")
+        references = read_background(ensemble.numbers(background), table)
+        weights = options.get("weights")
+        check_reading(ensemble, model, background)
         values, name = interventional(ensemble, rows, references, weights), "interventional"
         base = jnp.average(ensemble.predict(references), axis=0, weights=weights)
         margin = jax.tree_util.Partial(_margin, ensemble)
