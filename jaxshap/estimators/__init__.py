@@ -1,6 +1,7 @@
 """Estimators: each plans which coalitions to ask about and solves for the values."""
 
 from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
+from jaxshap.estimators.balanced import Balanced as Balanced
 from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
@@ -33,6 +34,7 @@ from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 __all__ = [
     "ESTIMATORS",
     "MSR",
+    "Balanced",
     "BoostedTrees",
     "Castro",
     "ConstantStep",
