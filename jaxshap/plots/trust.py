@@ -113,7 +113,9 @@ def diagnosis(
         [f"{part}\n{number_text(share, error)} %" for part, share, error in parts],
     )
     left.axvline(100 * EXPLAINED_SHARE, color="black", lw=0.8, ls="--")
-    left.set_title(wrapped(f"Verdict: {verdict}", found.additivity.meaning), fontsize=11, loc="left")
+    left.set_title(
+        wrapped(f"Verdict: {verdict}", found.additivity.meaning), fontsize=11, loc="left"
+    )
     what = f"share of how the output varies, % ({error_words(errors)})"
     left.set_xlabel(wrapped(what, f"dashed: {100 * EXPLAINED_SHARE:.0f} %, nearly all"))
     _draw_outside(right, found, most)
