@@ -40,8 +40,10 @@ def choose_batch_size(batch_size: BatchSize, game: Game, count: int, in_strata: 
     else:
         coalition = jax.ShapeDtypeStruct((game.num_players,), bool)
         stratum = jax.ShapeDtypeStruct((), jnp.int32)
-        call = (game.in_stratum, stratum) if in_strata else (game,)
-        bytes_per_item = bytes_of_call(*call, coalition)
+        if in_strata:
+            bytes_per_item = bytes_of_call(game.in_stratum, stratum, coalition)
+        else:
+            bytes_per_item = bytes_of_call(game, coalition)
     size = byte_limit() // max(1, bytes_per_item)
     return min(most, 2 ** int(math.log2(max(1, size))))
 

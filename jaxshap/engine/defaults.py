@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
@@ -68,9 +69,10 @@ def read_key(key: Any) -> Key[Array, ""]:
                 "jax.random.key."
             )
         return jax.random.key(int(key))
-    dtype, shape = getattr(key, "dtype", None), np.shape(key)
-    if dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key) and shape == ():
-        return key
+    given: Any = key
+    dtype, shape = getattr(given, "dtype", None), np.shape(given)
+    if dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key) and shape == ():
+        return given
     if dtype == np.uint32 and shape == (2,):
-        return jax.random.wrap_key_data(key)
+        return jax.random.wrap_key_data(given)
     raise InputTypeError(f"key={key!r}: pass a whole number or a single jax.random.key.")

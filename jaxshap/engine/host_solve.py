@@ -20,18 +20,22 @@ def solve_on_host(
     Worths are centred at v(∅) and scaled by a power of two, per output, in the precision they came
     in: results do not depend on units, and a large offset costs no digits.
     """
-    worths, empty, full = (np.asarray(jax.device_get(part)) for part in (worths, empty, full))
-    dtype = worths.dtype
+    arrays: Any = jax.device_get((worths, empty, full))
+    worths, empty, full = map(np.asarray, arrays)
     shape = empty.shape[1:] if isinstance(estimator, Scattered) else empty.shape
-    centred = _flat(worths, shape).astype(np.float64) - _flat(empty, shape).astype(np.float64)
-    total = _flat(full, shape).astype(np.float64) - _flat(empty, shape).astype(np.float64)
+    start = _flat(empty, shape).astype(np.float64)
+    centred = _flat(worths, shape).astype(np.float64) - start
+    total = _flat(full, shape).astype(np.float64) - start
     scale = _scale(centred, total)
     solved = _solve_scaled(estimator, plan, centred / scale, total / scale, each)
-    count, front = scale.shape[-1], empty.shape[:1] if each else ()
-    columns = (np.asarray(part)[..., :count] * scale for part in solved)
-    columns = (column[: front[0]] if each else column for column in columns)
-    values, std_error = (column.reshape(*front, -1, *shape).astype(dtype) for column in columns)
-    return Estimate(values, std_error)
+    num_strata = (len(empty),) if each else ()
+
+    def shaped(field: Any) -> Any:
+        columns = np.asarray(field)[..., : len(scale)] * scale
+        columns = columns[: len(empty)] if each else columns
+        return columns.reshape(*num_strata, -1, *shape).astype(worths.dtype)
+
+    return Estimate(*map(shaped, solved))
 
 
 def _solve_scaled(
@@ -49,11 +53,11 @@ def _solve_scaled(
     with in_float64_on(host):
         solve = _solve_each if each else _solve
         solved = solve(estimator, plan, worths, np.zeros_like(total), total)
-        return Estimate(*map(np.asarray, solved))
+        return jax.device_get(solved)
 
 
 @contextlib.contextmanager
-def in_float64_on(device: jax.Device):
+def in_float64_on(device: Any):
     """64-bit arithmetic on this device, with one BLAS thread.
 
     The threads of BLAS spin against each other, and against a busy machine, in small problems.

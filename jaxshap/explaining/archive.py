@@ -8,9 +8,10 @@ import numpy as np
 
 from jaxshap.errors import InputError
 
-OPTIONAL = {"output_names", "shared_draws", "absent", "source"}
+OPTIONAL = {"output_names", "shared_draws", "absent", "num_model_rows", "source"}
 KINDS = {
     "num_evaluations": int,
+    "num_model_rows": int,
     "value_function": str,
     "estimator": str,
     "absent": str,
@@ -27,7 +28,7 @@ def save(explanation: Any, path: str | os.PathLike) -> None:
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
     arrays = {name: np.asarray(field) for name, field in fields.items() if field is not None}
     with open(path, "wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
 
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:

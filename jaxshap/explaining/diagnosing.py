@@ -45,7 +45,8 @@ def diagnosed(
     budget = read_budget(default_budget(game.num_players) if budget is None else budget, 2)
     other_key = jax.random.fold_in(jax.random.key(key), 1)  # not the draws of explain
     sample = sample_pairs(other_key, game.num_players, budget)
-    plan = Plan(sample.coalitions, len(sample.coalitions), sample)
+    coalitions: Any = sample.coalitions
+    plan = Plan(coalitions, len(coalitions), sample)
     answers = answer(game, plan, Options(progress=progress))
     fields = explanation.values, explanation.std_error
     estimate = Estimate(*(jnp.moveaxis(field, 1, 0) for field in fields))

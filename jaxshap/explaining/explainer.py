@@ -1,5 +1,6 @@
 """explain: from a model and a table to an Explanation."""
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,8 +20,9 @@ from jaxshap.engine import (
     read_key,
 )
 from jaxshap.errors import InputError
-from jaxshap.estimators import Estimate, Estimator
+from jaxshap.estimators import Estimate, Estimator, Scattered
 from jaxshap.explaining.explanation import Explanation
+from jaxshap.explaining.large_background import explain_sampled
 from jaxshap.explaining.problem import Problem, read_problem
 from jaxshap.explaining.rounds import budget_of_rounds, enough_rounds, plan_rounds, run_rounds
 from jaxshap.explaining.separate import estimate_separately
@@ -29,7 +31,7 @@ from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import Game
 from jaxshap.inputs import Groups, Players
 from jaxshap.trees import is_tree_model
-from jaxshap.values import ValueFunction
+from jaxshap.values import ValueFunction, marginal
 
 
 def explain(
@@ -40,6 +42,7 @@ def explain(
     estimator: Estimator | None = None,
     budget: int | None = None,
     tol: float | None = None,
+    model_rows: int | None = None,
     key: Key[Array, ""] | int = 0,
     groups: Groups | Players | None = None,
     value: ValueFunction | None = None,
@@ -71,6 +74,11 @@ def explain(
             by default, and 64 times as many with `tol`.
         tol: spend the budget in rounds until every standard error is at most this share of the
             spread (the largest less the smallest worth of its output), or until it is gone.
+        model_rows: for a background as large as the data: model rows to spend per explained row,
+            spread over as many background rows as they are worth, instead of a `budget`. The
+            values stay those of the full background, and the standard errors hold what the rows
+            that were not asked about could change. Without it a background of m rows costs m
+            model rows per coalition.
         key: a JAX key or a whole number; the same key asks about the same coalitions.
         groups: players that are groups of columns, by name or number; for images, sequences and
             other inputs, what `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make.
@@ -116,6 +124,9 @@ def explain(
         )
     problem = read_problem(model, X, background, groups, feature_names, value, reward)
     how = read_key(key), estimator, budget, output_names, options
+    if model_rows is not None:
+        _check_sampled(problem, estimator, budget, tol, separate_draws, options)
+        return _explain_sampled(problem, model_rows, *how)
     if separate_draws:
         return _explain_separately(problem, tol, *how)
     return _explain_together(problem, tol, *how)
@@ -162,6 +173,34 @@ def _explain_separately(
     source = _source(problem, problem.game)
     reported = separate.estimate, separate.empty, size, problem, source, names, estimator
     return _reported(*reported, separate.game, shared_draws=False)
+
+
+def _explain_sampled(
+    problem: Problem, model_rows: int, key, estimator, budget, output_names, options: Options
+) -> Explanation:
+    """A sample of the background, each row with coalitions of its own."""
+    sampled = explain_sampled(problem, key, model_rows, options)
+    names = problem.output_names(output_names, sampled.empty.shape[1:])
+    source = _source(problem, lambda: sampled.game)
+    how = Scattered(), sampled.game
+    cost = sampled.budget - 2
+    reported = _reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
+    return dataclasses.replace(reported, num_model_rows=sampled.num_rows * cost)
+
+
+def _check_sampled(problem: Problem, estimator, budget, tol, separate_draws, options) -> None:
+    """What `model_rows=` does not go with, and what it needs."""
+    if any(option is not None for option in (estimator, budget, tol)) or separate_draws:
+        raise InputError(
+            "model_rows= says what to spend and how: omit budget=, tol=, estimator= and "
+            "separate_draws=."
+        )
+    if problem.reward is not None or problem.value is not marginal or problem.inputs.groups:
+        raise InputError(
+            "model_rows= is for marginal values of columns: omit value=, reward= and groups=."
+        )
+    if "players" in problem.inputs.options or options.checkpoint is not None:
+        raise InputError("model_rows= is for tables, and without checkpoint=: omit groups= or it.")
 
 
 def _reported(

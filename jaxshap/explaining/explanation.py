@@ -20,19 +20,33 @@ from jaxshap.trust import Diagnosis, Stability, stability
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """What each player contributed to each prediction: base_values + values.sum(1) is the model's
-    output.
+    """What each player contributed to each prediction: base_values + values.sum(1) is the output.
 
-    Arrays are numpy. Where rows share their draws (`shared_draws`), their errors are correlated:
-    the standard error of a mean over rows then does not fall with the number of rows. `data` is the
-    table, or the array that was explained, or several of them by name.
+    Arrays are numpy. Where rows share their draws their errors are correlated: the standard error of
+    a mean over rows then does not fall with the number of rows.
+
+    Attributes:
+        values: Shapley values, `(rows, features, *outputs)`.
+        std_error: their standard errors, of the same shape: 0 only where exact, NaN where unknown.
+        base_values: v(∅), `(rows, *outputs)`.
+        data: the table or array that was explained, or several of them by name.
+        feature_names: the names of the players.
+        output_names: the names of the outputs, or None.
+        num_evaluations: coalitions that were evaluated, each for all rows.
+        value_function: the name of the game that was played.
+        estimator: the estimator, with all its options.
+        shared_draws: whether all rows were asked about the same coalitions.
+        absent: in words, what it means for a feature to be absent.
+        num_model_rows: rows that the model was asked about, per explained row.
+        source: the game it came from, for `diagnose`; None where it was loaded.
 
     Example:
         >>> import jaxshap
-        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0]])
-        >>> explained.values.tolist(), explained[1, "x0"].values.tolist()
+        >>> X = [[1.0, 2.0], [3.0, 4.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, [[0.0, 0.0]])
+        >>> explanation.values.tolist(), explanation[1, "x0"].values.tolist()
         ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
-        >>> print(explained[0])
+        >>> print(explanation[0])
         Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations
         feature  value ± error
         x0               2 ± 0
@@ -50,6 +64,7 @@ class Explanation:
     estimator: str
     shared_draws: bool = True
     absent: str = ""
+    num_model_rows: int = 0
     source: Source | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":

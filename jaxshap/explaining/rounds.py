@@ -99,7 +99,7 @@ def check_worths(worths: Float[Array | np.ndarray, "..."], game: Game, num_rows:
         return
     flat = worths.reshape(-1, *game.empty.shape)  # coalitions of all strata in front
     shown = finite.reshape(flat.shape)[:, :num_rows]
-    bad = ~shown.reshape(len(flat), num_rows, -1).all(2)
+    bad = np.asarray(~shown.reshape(len(flat), num_rows, -1).all(2))
     if not bad.any():
         return
     rows = np.flatnonzero(bad.any(0))

@@ -13,6 +13,10 @@ from jaxshap.errors import InputError
 class WeightedRows(NamedTuple):
     """Background rows, and how much each of them counts.
 
+    Args:
+        rows: the rows, `(k, features)`.
+        weights: one non-negative number per row; only their ratios matter.
+
     Example:
         >>> import jaxshap
         >>> few = jaxshap.WeightedRows([[0.0, 0.0], [4.0, 8.0]], [0.75, 0.25])
@@ -25,11 +29,22 @@ class WeightedRows(NamedTuple):
 
 
 def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) -> WeightedRows:
-    """`count` rows that stand for the background, each weighted by how many it stands for.
+    """A few weighted rows that stand for a background: k-means in standard deviations.
 
-    Centres of k-means in standard deviations; each coordinate is then the nearest value that
-    occurs, so that codes of categories stay codes. It is another, cruder game: compare the base
-    values before you trust it.
+    Each coordinate of a centre is then the nearest value that occurs, so that codes of categories
+    stay codes. It is another, cruder game: `explain(..., model_rows=)` keeps the full background.
+
+    Args:
+        background: a table.
+        count: how many rows to make of it.
+        weights: how much each background row counts; all alike by default.
+        key: of the random start, a whole number.
+
+    Returns:
+        `WeightedRows`, each weighted by how many rows it stands for.
+
+    Raises:
+        InputError: there are fewer rows than `count`, or the weights are no weights.
 
     Example:
         >>> import jaxshap

@@ -79,11 +79,19 @@ def column_numbers(
 
 
 def column_groups(transformer) -> dict[str, list[int]]:
-    """Groups for `explain` from a fitted ColumnTransformer: the output columns that each input
-    column became.
+    """Groups for `explain` from a fitted ColumnTransformer.
 
-    One-hot columns are one player; columns that a step mixes (a projection, say) are one player
-    together.
+    They are the output columns that each input column became: one-hot columns are one player, and
+    columns that a step mixes, such as a projection, are one player together.
+
+    Args:
+        transformer: a fitted scikit-learn ColumnTransformer.
+
+    Returns:
+        The numbers of the output columns by the name of the input column.
+
+    Raises:
+        InputTypeError: it is no fitted ColumnTransformer.
 
     Example:
         >>> import jaxshap

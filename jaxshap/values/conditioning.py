@@ -33,15 +33,21 @@ class How(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Gaussian:
-    """Features are normal with the mean and covariance of the background.
+    """Features are normal, with the mean and covariance of the background.
 
-    `num_samples` draws a coalition, in pairs about the mean, so that linear models are exact.
-    `shrinkage` moves correlations towards 0, which a covariance without an inverse needs.
+    Args:
+        num_samples: draws per coalition, an even number; they come in pairs about the mean, so that
+            linear models are exact.
+        shrinkage: how far correlations are moved towards 0, in [0, 1); a covariance without an
+            inverse needs it.
+        key: of the draws, a whole number.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
-        >>> X, background = jnp.array([[3.0, 3.0]]), jnp.array([[-1.0, -1.0], [1.0, 1.0]])  # one column is the other
-        >>> game = jaxshap.conditional(lambda x: x[:, 0], X, background, how=jaxshap.values.Gaussian(shrinkage=0.5))
+        >>> X = jnp.array([[3.0, 3.0]])
+        >>> background = jnp.array([[-1.0, -1.0], [1.0, 1.0]])  # one column is the other
+        >>> how = jaxshap.values.Gaussian(shrinkage=0.5)
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], X, background, how=how)
         >>> print(np.asarray(jaxshap.shapley_values(game)[:, 0]).round(3))
         [2.25 0.75]
     """
@@ -58,13 +64,20 @@ class Gaussian:
 
 @dataclasses.dataclass(frozen=True)
 class Copula:
-    """Features have the margins of the background and, as normal scores, its correlations. For
-    continuous features.
+    """Features have the margins of the background and, as normal scores, its correlations.
+
+    For continuous features.
+
+    Args:
+        num_samples: draws per coalition, an even number; they come in pairs.
+        shrinkage: how far correlations are moved towards 0, in [0, 1).
+        key: of the draws, a whole number.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
         >>> background = jnp.array([[0.0, 0.1], [1.0, 3.0], [2.0, 1.0], [3.0, 9.0]])
-        >>> game = jaxshap.conditional(lambda x: x[:, 0], background[:1], background, how=jaxshap.values.Copula())
+        >>> how = jaxshap.values.Copula()
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], background[:1], background, how=how)
         >>> game.name, bool(jaxshap.shapley_values(game)[1, 0] < 0)
         ('conditional (copula)', True)
     """
@@ -89,14 +102,18 @@ class Copula:
 
 @dataclasses.dataclass(frozen=True)
 class Nearby:
-    """Rows of the background, weighted by exp(−d²/2h²): d² is the mean over S of squared distances
-    in standard
-    deviations, h the `bandwidth`. Needs no distribution, and many rows.
+    """Rows of the background, weighted by exp(−d²/2h²); needs no distribution, and many rows.
+
+    d² is the mean over the present features of squared distances in standard deviations.
+
+    Args:
+        bandwidth: h, in standard deviations.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
         >>> X, background = jnp.array([[2.0, 2.0]]), jnp.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
-        >>> game = jaxshap.conditional(lambda x: x[:, 0], X, background, how=jaxshap.values.Nearby())
+        >>> how = jaxshap.values.Nearby()
+        >>> game = jaxshap.conditional(lambda x: x[:, 0], X, background, how=how)
         >>> print(np.asarray(jaxshap.shapley_values(game)[:, 0]).round(3))
         [0.5 0.5]
     """
