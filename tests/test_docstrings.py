@@ -1,4 +1,4 @@
-"""Docstrings of public names agree with the signatures: every argument, what is returned, an example."""
+"""Docstrings of public names agree with signatures: arguments, what is returned, an example."""
 
 import dataclasses
 import inspect
@@ -8,10 +8,26 @@ import pytest
 
 import jaxshap
 
-ROOMS = (
-    "errors games theory estimators engine inputs values rewards trees interactions residuals "
-    "effects lime trust explaining causal plots report"
-).split()
+ROOMS = [
+    "errors",
+    "games",
+    "theory",
+    "estimators",
+    "engine",
+    "inputs",
+    "values",
+    "rewards",
+    "trees",
+    "interactions",
+    "residuals",
+    "effects",
+    "lime",
+    "trust",
+    "explaining",
+    "causal",
+    "plots",
+    "report",
+]
 
 
 def listed(room):

@@ -59,7 +59,7 @@ class FairPredictor:
         references = self.references.astype(table.dtype)
         players = len(self.present)
         masked = Masked(self.model, table, references, self.weights, None, players, self.block)
-        return masked(self.present)
+        return jnp.asarray(masked(self.present))
 
 
 def fair_predictor(

@@ -78,7 +78,7 @@ def worths_on_device(
     shape: tuple[int, int],
     mesh: Mesh | None,
 ) -> Float[np.ndarray, "k *out"]:
-    """Some batches; the loop sees whole ones, and room for the most of them: one program for all."""
+    """Some batches; the loop sees whole ones and room for the most of them: one program."""
     most, size = shape
     batches = _whole(coalitions, most * size).reshape(most, size, game.num_players)
     numbers = None if strata is None else _whole(strata, most * size).reshape(most, size)

@@ -1,4 +1,4 @@
-"""The one place where a game is evaluated: in batches, with progress, interrupts and checkpoints."""
+"""The one place where a game is evaluated: batches, progress, interrupts and checkpoints."""
 
 import contextlib
 import os
@@ -114,7 +114,8 @@ def evaluate_on_host(
                 file = stack.enter_context(opened)
                 done = _resumed(file, game, items, num_strata, worths, done, options)
             bar = stack.enter_context(_bar(len(items), done, options.progress))
-            for done in _steps(game, items, num_strata, worths, done, options, file):
+            for reached in _steps(game, items, num_strata, worths, done, options, file):
+                done = reached
                 bar.update(done - bar.n)
     except KeyboardInterrupt:
         raise Interrupted(worths[:done], len(items)) from None

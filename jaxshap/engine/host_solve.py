@@ -1,4 +1,4 @@
-"""Concrete worths are solved once, in float64, on the host's CPU, whatever device evaluated them."""
+"""Concrete worths are solved once, in float64, on the host's CPU, whatever device made them."""
 
 import contextlib
 from typing import Any
@@ -15,7 +15,8 @@ from jaxshap.estimators import Estimate, Estimator, Plan, Scattered
 def solve_on_host(
     estimator: Any, plan: Plan, worths: Any, empty: Any, full: Any, *, each: bool = False
 ) -> Estimate:
-    """`estimator.solve`, or that of each stratum, in float64, compiled once for all plans and outputs of about this size.
+    """`estimator.solve`, or that of each stratum, in float64, compiled once for all plans and
+    outputs of about this size.
 
     Worths are centred at v(∅) and scaled by a power of two, per output, in the precision they came
     in: results do not depend on units, and a large offset costs no digits.

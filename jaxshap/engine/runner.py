@@ -102,7 +102,7 @@ def solve(estimator: Estimator, answers: Answers, game: Game) -> Estimate:
 
 
 def solve_each(estimator: Scattered, answers: Answers, game: Game) -> Estimate:
-    """What each stratum amounts to by itself, weights included, `(strata, n, *out)`; on the host."""
+    """What each stratum amounts to by itself, weights included, `(strata, n, *out)`."""
     return solve_on_host(estimator, *answers, *game.strata_ends(), each=True)
 
 

@@ -9,6 +9,8 @@ from jaxtyping import Array, Bool, Float, Key, PyTree
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 
+_BALANCED = Balanced()
+
 
 @dataclasses.dataclass(frozen=True)
 class Scattered(Estimator):
@@ -32,7 +34,7 @@ class Scattered(Estimator):
         True
     """
 
-    estimator: Estimator = Balanced()
+    estimator: Estimator = _BALANCED
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int, num_strata: int = 1) -> Plan:
         """Coalitions `(m, strata, n)`; see `Estimator.plan`."""

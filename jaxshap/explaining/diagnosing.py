@@ -1,4 +1,4 @@
-"""The diagnosis of an explanation: other coalitions are evaluated, and its values judged by them."""
+"""The diagnosis of an explanation: its values are judged by coalitions they have not seen."""
 
 from typing import TYPE_CHECKING, Any
 

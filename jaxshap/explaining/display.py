@@ -54,13 +54,14 @@ def as_html(explanation: "Explanation") -> str:
 
 
 def title(explanation: "Explanation") -> str:
-    """One line that says what was explained, with which value function and estimator, at what cost."""
+    """One line: what was explained, with which value function and estimator, at what cost."""
     rows, features, *outputs = explanation.values.shape
     shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
     shape += "".join(f" × {number} outputs" for number in outputs)
     exact = " (exact)" if not explanation.std_error.any() else ""
     return (
-        f"Explanation of {shape}: {explanation.value_function} Shapley values by {explanation.estimator}{exact}, "
+        f"Explanation of {shape}: {explanation.value_function} Shapley values by "
+        f"{explanation.estimator}{exact}, "
         f"{explanation.num_evaluations:,} evaluations"
     )
 
@@ -98,4 +99,5 @@ def _bar(value: Any, largest: Any) -> str:
     colour = (
         "#d55e00" if value >= 0 else "#56b4e9"
     )  # as in plots: distinct in greyscale and to the colour-blind
-    return f"<span style='display:inline-block;height:.7em;width:{width:.0f}px;background:{colour}'></span>"
+    style = f"display:inline-block;height:.7em;width:{width:.0f}px;background:{colour}"
+    return f"<span style='{style}'></span>"

@@ -22,8 +22,8 @@ from jaxshap.trust import Diagnosis, Stability, stability
 class Explanation:
     """What each player contributed to each prediction: base_values + values.sum(1) is the output.
 
-    Arrays are numpy. Where rows share their draws their errors are correlated: the standard error of
-    a mean over rows then does not fall with the number of rows.
+    Arrays are numpy. Where rows share their draws their errors are correlated: the standard error
+    of a mean over rows then does not fall with the number of rows.
 
     Attributes:
         values: Shapley values, `(rows, features, *outputs)`.
@@ -76,7 +76,8 @@ class Explanation:
         indices = index if isinstance(index, tuple) else (index,)
         if len(indices) > min(self.values.ndim, 3):
             raise IndexError(
-                f"{len(indices)} indices for values of shape {self.values.shape}: (rows, features, *outputs)."
+                f"{len(indices)} indices for values of shape {self.values.shape}: (rows, features, "
+                "*outputs)."
             )
         row, feature, output = (*indices, slice(None), slice(None))[:3]
         rows = positions(row, None, len(self.values), "row")
@@ -123,7 +124,8 @@ class Explanation:
 
         Example:
             >>> import jaxshap
-            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0]])
+            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+            >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
             >>> explained.data_of_features.tolist()
             [[1.0, 2.0]]
         """

@@ -1,4 +1,5 @@
-"""A background as large as the data: a given number of model rows, spread over many background rows.
+"""A background as large as the data: a given number of model rows, spread over many background
+rows.
 
 The values are those of the full background. A random sample of background rows is asked about, each
 about coalitions of its own, and the values of each are regressed on the row itself and on the

@@ -16,7 +16,7 @@ from jaxshap.games import Game, Host, as_pytree, grouped
 
 
 class Separate(NamedTuple):
-    """Values and errors `(players, rows, *outputs)`, v(∅) of every row, and the first row's game."""
+    """Values and errors `(players, rows, *outputs)`, v(∅) per row, and the first row's game."""
 
     estimate: Estimate
     empty: Any

@@ -15,7 +15,7 @@ from jaxshap.inputs.players import Players
 
 
 def checked_inputs(model: Callable, rows, references, players: Players | None) -> tuple[Any, Any]:
-    """Inputs as arrays with shapes that fit each other; what JAX does not hold yet stays in numpy."""
+    """Inputs as arrays whose shapes fit each other; what JAX does not hold stays in numpy."""
     on_host = isinstance(model, Host)
     if players is not None:
         rows, references = (
@@ -26,14 +26,16 @@ def checked_inputs(model: Callable, rows, references, players: Players | None) -
         for row, reference in zip(jax.tree.leaves(rows), jax.tree.leaves(references), strict=True):
             if row.shape[1:] != reference.shape[1:] or not row.shape[0] or not reference.shape[0]:
                 raise InputError(
-                    f"X has an array of shape {row.shape} where the background has {reference.shape}: both need rows, "
+                    f"X has an array of shape {row.shape} where the background has "
+                    f"{reference.shape}: both need rows, "
                     "of the same shape."
                 )
             if jnp.issubdtype(row.dtype, jnp.integer) and not jnp.issubdtype(
                 reference.dtype, jnp.integer
             ):
                 raise InputTypeError(
-                    f"X has an array of {row.dtype} where the background has {reference.dtype}: they would mix. "
+                    f"X has an array of {row.dtype} where the background has {reference.dtype}: "
+                    "they would mix. "
                     "Pass both as whole numbers, or X as floating-point numbers."
                 )
         lengths = [
@@ -53,12 +55,14 @@ def checked_table(model: Callable, rows, references) -> tuple[Any, Any]:
     for part, what in ((rows, "X"), (references, "the background")):
         if part.ndim != 2 or 0 in part.shape:
             raise InputError(
-                f"{what} must be a non-empty table (rows, features), not an array of shape {part.shape}: for other "
+                f"{what} must be a non-empty table (rows, features), not an array of shape "
+                f"{part.shape}: for other "
                 "inputs say who plays, with jaxshap.patches, segments, tokens or leaves."
             )
     if rows.shape[1] != references.shape[1]:
         raise InputError(
-            f"X has {rows.shape[1]} columns and the background {references.shape[1]}: they must have the same features."
+            f"X has {rows.shape[1]} columns and the background {references.shape[1]}: they must "
+            "have the same features."
         )
     return rows, references
 

@@ -56,7 +56,8 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
     rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)
     if rows.ndim != 2 or not 1 <= count <= len(rows):
         raise InputError(
-            f"{count} of a background of shape {rows.shape}: pass a table, and no more than its rows."
+            f"{count} of a background of shape {rows.shape}: pass a table, and no more than its "
+            "rows."
         )
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
     if weights.shape != (len(rows),) or not (weights >= 0).all() or not weights.sum() > 0:

@@ -32,7 +32,8 @@ def read_groups(
     listed = [column_number(column, names, "a group") for _, columns in pairs for column in columns]
     if listed_twice := repeated(listed):
         raise InputError(
-            f"columns {[names[column] for column in listed_twice]} are in more than one group: groups must not overlap."
+            f"columns {[names[column] for column in listed_twice]} are in more than one group: "
+            "groups must not overlap."
         )
     alone = {names[column]: [column] for column in range(len(names)) if column not in listed}
     if clash := sorted(alone.keys() & members.keys()):
@@ -49,7 +50,8 @@ def column_number(column: str | int, names: Sequence[str], what: str) -> int:
     if isinstance(column, str):
         if column not in names:
             raise InputError(
-                f"{what} names the column {column!r}, which the table does not have: it has {list(names)}."
+                f"{what} names the column {column!r}, which the table does not have: it has "
+                f"{list(names)}."
             )
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, int | np.integer):

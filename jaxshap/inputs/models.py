@@ -1,4 +1,4 @@
-"""Models as people pass them: JAX functions, fitted estimators, torch modules, any other function."""
+"""Models as people pass them: JAX functions, fitted estimators, torch modules, functions."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -33,7 +33,8 @@ def read_model(model, inputs: Inputs) -> Model:
         method = getattr(model, "predict_proba", None) or getattr(model, "predict", None)
         if method is None:
             raise InputTypeError(
-                f"a model is a function of rows or has predict or predict_proba: {type(model).__name__} is not."
+                "a model is a function of rows or has predict or predict_proba: "
+                f"{type(model).__name__} is not."
             )
         classes = getattr(model, "classes_", None) if hasattr(model, "predict_proba") else None
         output_names = None if classes is None else tuple(map(str, classes))

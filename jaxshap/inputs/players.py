@@ -18,7 +18,8 @@ class Players:
     """The player that owns each entry of one input, and the names of the players.
 
     Args:
-        owner: has the structure of the input; each of its integer arrays matches the leading axes of
+        owner: has the structure of the input; each of its integer arrays matches the leading axes
+        of
             its leaf, without the axis of rows, so that a map of pixels serves all channels. Entries
             of −1 belong to nobody: they are never taken away.
         names: one per player.
@@ -42,7 +43,8 @@ class Players:
             or owned.max() >= len(self.names)
         ):
             raise InputError(
-                f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last player."
+                f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last "
+                "player."
             )
         if idle := [name for number, name in enumerate(self.names) if number not in owned]:
             raise InputError(f"the players {idle} own nothing: leave them out.")
@@ -76,7 +78,8 @@ class Players:
             shape, owned = np.shape(leaf)[1:], np.shape(owner)
             if shape[: len(owned)] != owned:
                 raise InputError(
-                    f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the players are those of "
+                    f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the "
+                    "players are those of "
                     f"inputs of shape {owned}: make them for the same shape."
                 )
 
@@ -137,7 +140,8 @@ def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
     labels = np.asarray(label_map)
     if not np.issubdtype(labels.dtype, np.integer):
         raise InputTypeError(
-            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each pixel."
+            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each "
+            "pixel."
         )
     present = np.unique(labels[labels != STAYS])
     if names is not None and len(names) != len(present):
@@ -149,8 +153,8 @@ def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
 def tokens(length: int, names: Sequence[str] | None = None) -> Players:
     """The positions of a sequence as players, of token numbers or of vectors.
 
-    Inputs are `(rows, length)` or `(rows, length, width)`. Absent tokens are those of the background:
-    one row of a mask token, or of its vector.
+    Inputs are `(rows, length)` or `(rows, length, width)`. Absent tokens are those of the
+    background: one row of a mask token, or of its vector.
 
     Args:
         length: of the sequence.

@@ -42,7 +42,8 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
         )
     if columns is not None and array.shape[1] != len(columns):
         raise InputError(
-            f"{what} has {array.shape[1]} columns, and {len(columns)} are expected: {list(columns)}."
+            f"{what} has {array.shape[1]} columns, and {len(columns)} are expected: "
+            f"{list(columns)}."
         )
     names = tuple(columns) if columns is not None else tuple(f"x{i}" for i in range(array.shape[1]))
     return Table(_numeric(array, what, names), names, columns is not None)
@@ -52,7 +53,8 @@ def read_background(background, table: Table):
     """Reference rows with the columns of the table, matched by name where both have names."""
     if not table.named and hasattr(background, "columns"):
         raise InputError(
-            "the background has column names and X has none: pass both as DataFrames, or both as arrays."
+            "the background has column names and X has none: pass both as DataFrames, or both as "
+            "arrays."
         )
     return read_table(background, "the background", table.names).array
 

@@ -209,7 +209,8 @@ def decompose(game: Game | Any, order: int | None = None) -> Decomposition:
     else:
         codes = _codes(members)
         values = moebius(gains[np.argsort(codes)])[codes]
-    return Decomposition(values.at[0].set(game.empty), game.full, number, order)
+    full = jnp.asarray(game.full, values.dtype)
+    return Decomposition(values.at[0].set(game.empty), full, number, order)
 
 
 @jax.jit

@@ -54,8 +54,10 @@ def residual_shares(
     values, errors = 100 * np.asarray(values, float), 100 * SURE * np.asarray(errors, float)
     if values.ndim != 1 or not len(values):
         raise InputError(
-            f"residual_shares draws one number a player, and the shares have shape {values.shape}: pick a row and "
-            "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], shares)."
+            f"residual_shares draws one number a player, and the shares have shape {values.shape}: "
+            "pick a row and "
+            "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], "
+            "shares)."
         )
     names = (
         [f"x{player}" for player in range(len(values))] if names is None else list(map(str, names))

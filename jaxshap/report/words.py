@@ -10,15 +10,6 @@ import numpy as np
 from jaxshap.explaining import Explanation
 from jaxshap.trust import Diagnosis, Dilution, Stability
 
-ABSENT = {
-    "marginal": "an absent feature takes its values from the background rows, whatever the other features are",
-    "interventional": "an absent feature takes its values from the background rows, whatever the other features are",
-    "path-dependent": "an absent feature follows the training counts in the trees, so two models with the same "
-    "predictions can have different values",
-    "baseline": "an absent feature has the value it has in one reference row",
-    "conditional": "an absent feature is drawn given the features that are present",
-    "manifold": "an absent feature comes from background rows with which the mixture looks like data",
-}
 MAX_COMPARED_PAIRS = 2_000_000  # pairs of features over all rows whose order is judged
 READINGS = {
     "additive": "nearly additive",
@@ -58,7 +49,7 @@ def size_of(explanation: Explanation) -> str:
 def facts_of(explanation: Explanation, packages: Sequence[str] = ()) -> dict[str, str]:
     """What was explained and how, by the explanation itself."""
     kind = explanation.value_function
-    meaning = next((text for word, text in ABSENT.items() if kind.startswith(word)), None)
+    meaning = explanation.absent
     if not explanation.std_error.any():
         precision = "exact, without sampling"
     elif np.isnan(explanation.std_error).any():

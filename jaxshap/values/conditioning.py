@@ -1,4 +1,4 @@
-"""Ways to condition: what is learned from the background, and inputs drawn given what is present."""
+"""Ways to condition: what is learned from the background, and draws given what is present."""
 
 import dataclasses
 from typing import Any, Protocol, runtime_checkable
@@ -218,7 +218,8 @@ class _NormalFill:
 def _normal_fill(margins, scores, weights, how: Gaussian | Copula) -> tuple[Fill, int]:
     if how.num_samples < 2 or how.num_samples % 2 or not 0 <= how.shrinkage < 1:
         raise InputError(
-            f"{how}: num_samples is an even number, since draws come in pairs, and shrinkage in [0, 1)."
+            f"{how}: num_samples is an even number, since draws come in pairs, and shrinkage in "
+            "[0, 1)."
         )
     number = scores.shape[1]
     correlations = jnp.einsum("m,mi,mj->ij", weights, scores, scores, precision="highest")
@@ -238,7 +239,8 @@ def _check_varies(background: Float[Array | np.ndarray, "m features"]) -> None:
         constant := np.flatnonzero(np.ptp(np.asarray(background), 0) == 0)
     ):
         raise InputError(
-            f"columns {constant.tolist()} of the background do not vary, so nothing can be learned about them: leave "
+            f"columns {constant.tolist()} of the background do not vary, so nothing can be learned "
+            "about them: leave "
             "them out, or use how=jaxshap.values.Nearby()."
         )
 
@@ -250,7 +252,9 @@ def _check_regular(correlations: Float[Array | np.ndarray, "features features"])
     if values[0] < MIN_EIGENVALUE:
         involved = np.flatnonzero(np.abs(vectors[:, 0]) > 0.5 / np.sqrt(len(values))).tolist()
         raise InputError(
-            f"the covariance of the background is singular: columns {involved} are, or nearly are, a linear "
-            "combination of each other, or there are too few rows. Leave columns out, pass more rows, "
+            f"the covariance of the background is singular: columns {involved} are, or nearly are, "
+            "a linear "
+            "combination of each other, or there are too few rows. Leave columns out, pass more "
+            "rows, "
             "shrinkage=0.05, or how=jaxshap.values.Nearby()."
         )

@@ -30,6 +30,7 @@ def host(predict: Callable[[Any], Any]) -> Host:
     """
     if not callable(predict):
         raise InputTypeError(
-            f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}."
+            "host needs a function of a batch of rows, such as model.predict, not "
+            f"{type(predict).__name__}."
         )
     return predict if isinstance(predict, Host) else Host(predict)

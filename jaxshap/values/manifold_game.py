@@ -27,7 +27,8 @@ def manifold(
     inside: float = 0.95,
     neighbours: int = 5,
 ) -> Game:
-    """v(S) = mean of model(x_S, r elsewhere) over the background rows r whose mixture is in distribution.
+    """v(S) = mean of model(x_S, r elsewhere) over the background rows r whose mixture is in
+    distribution.
 
     Where no mixture is, those with the highest score count. Taufiq, Blöbaum & Minorics (2023). It
     costs rows × background² distances per coalition: take a background of some hundred rows.

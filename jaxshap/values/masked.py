@@ -1,4 +1,4 @@
-"""Games in which what is absent takes the values it has in reference rows: masks are applied here."""
+"""Games in which absent parts take the values of reference rows: masks are applied here."""
 
 import dataclasses
 import functools

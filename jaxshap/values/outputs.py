@@ -15,7 +15,7 @@ MAX_TERMS = 256  # of a float32 sum before it is put aside
 
 
 def widened(outputs: Array) -> Array:
-    """Half-precision outputs as float32, where they leave the model: sums of them lose no digits."""
+    """Half-precision outputs as float32, where they leave the model: sums lose no digits."""
     return outputs.astype(at_least_float32(outputs.dtype))
 
 

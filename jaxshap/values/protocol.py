@@ -23,7 +23,8 @@ class ValueFunction(Protocol):
         ...     def value(coalition):
         ...         return model(jnp.where(coalition, rows, 0.0))
         ...     return jaxshap.make_game(value, rows.shape[1], "zeroed")
-        >>> explanation = jaxshap.explain(lambda x: x.sum(1), [[1.0, 2.0]], [[0.0, 0.0]], value=zeroed)
+        >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+        >>> explanation = jaxshap.explain(lambda x: x.sum(1), X, background, value=zeroed)
         >>> explanation.value_function, explanation.values.tolist()
         ('zeroed', [[1.0, 2.0]])
     """

@@ -1,4 +1,6 @@
-"""Games in which what is absent depends on what is present: inputs and weights per row and coalition."""
+"""Games in which what is absent depends on what is present: inputs and weights per row and
+coalition.
+"""
 
 import dataclasses
 import functools

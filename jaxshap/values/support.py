@@ -57,7 +57,8 @@ def learn_support(
         most = len(references) - -(-len(references) // FOLDS)  # are known where a fold is left out
         if not 1 <= neighbours <= most:
             raise InputError(
-                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the {len(references)} rows "
+                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the "
+                f"{len(references)} rows "
                 "of the background."
             )
         axes = _axes(references, weights)
@@ -69,7 +70,8 @@ def learn_support(
     own = score(references)
     if own.shape != (len(references),):
         raise InputError(
-            f"score returned shape {own.shape} for {len(references)} rows: it must return one a row."
+            f"score returned shape {own.shape} for {len(references)} rows: it must return one a "
+            "row."
         )
     return Support(score, jnp.quantile(own, 1 - inside))
 

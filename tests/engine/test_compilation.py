@@ -36,7 +36,10 @@ def test_this_compiler_has_them(fresh):
 
 
 def test_import_brings_in_nothing_that_is_only_needed_later():
-    script = "import jax, sys; before = set(sys.modules); import jaxshap; print(*(set(sys.modules) - before))"
+    script = (
+        "import jax, sys; before = set(sys.modules); import jaxshap; "
+        "print(*(set(sys.modules) - before))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout.split()

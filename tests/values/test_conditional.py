@@ -83,7 +83,7 @@ def test_products_of_gaussians_have_the_right_conditional_variance():
 
 
 def test_a_copula_follows_margins_of_another_shape():
-    """exp of normal features, and a model of their logarithms: the closed form of the normal ones."""
+    """exp of normal features, and a model of their logarithms: the normal closed form."""
     normal, rows, slope = (
         normal_rows(0, 4000) / 2,
         normal_rows(1, 3) / 2,

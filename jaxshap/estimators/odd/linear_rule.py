@@ -41,7 +41,8 @@ class OddLinear(Estimator):
         least = 2 * min(2 * num_players, most) + 2
         if budget < least:
             raise BudgetError(
-                f"budget={budget} does not determine the values of {num_players} players twice over: "
+                f"budget={budget} does not determine the values of {num_players} players twice "
+                "over: "
                 f"pass budget={least} or more.",
                 needed=least,
             )
