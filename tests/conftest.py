@@ -5,12 +5,12 @@ compiled programs.
 import contextlib
 
 import jax
+import jaxtyping
 import matplotlib.pyplot as plt
 import pytest
-from jaxtyping import install_import_hook
 
 # annotated types and shapes are checked in every test; before the library is imported
-install_import_hook("jaxshap", "typechecking.typechecked")
+jaxtyping.install_import_hook("jaxshap", "typechecking.typechecked")
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update(
@@ -29,6 +29,14 @@ def _leave_nothing_behind():
     yield
     jax.clear_caches()
     plt.close("all")
+
+
+@pytest.fixture
+def unchecked():
+    """For wrong arguments: the library's own checks answer, not those of its annotations."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def named(path):
 
 
 def imports(tree):
-    """Absolute dotted names with the node of each import; `from jaxshap import x` is `jaxshap.x`."""
+    """Absolute dotted names with the node of each import; `from jaxshap import x`: `jaxshap.x`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node) for alias in node.names)

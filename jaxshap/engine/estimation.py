@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
@@ -14,10 +15,10 @@ from jaxshap.games import Game, check_game
 
 
 def estimate(
-    key: Key[Array, ""] | int,
+    key: Any,
     game: Game,
     estimator: Estimator | None = None,
-    budget: int | None = None,
+    budget: Any = None,
     *,
     batch_size: BatchSize = "auto",
     progress: bool | None = False,

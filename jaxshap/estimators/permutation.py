@@ -74,7 +74,7 @@ def _positions(
 
 def _gains(
     positions: Int[Array, "n"],
-    walk: Float[Array, "n-1 *out"],
+    walk: Float[Array, "steps *out"],
     empty: Float[Array, "*out"],
     full: Float[Array, "*out"],
 ) -> Float[Array, "n *out"]:
