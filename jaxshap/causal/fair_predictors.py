@@ -57,8 +57,9 @@ class FairPredictor:
     def __call__(self, rows: Any) -> Float[Array, "rows *out"]:
         table = jnp.asarray(_matched(rows, self.columns, len(self.present)))
         references = self.references.astype(table.dtype)
-        masked = Masked(self.model, table, references, self.weights, None, self.block)
-        return masked(self.present)
+        players = len(self.present)
+        masked = Masked(self.model, table, references, self.weights, None, players, self.block)
+        return jnp.asarray(masked(self.present))
 
 
 def fair_predictor(
@@ -111,7 +112,9 @@ def fair_predictor(
 
         def on_host(batch):
             matched = np.asarray(_matched(batch, inputs.columns, len(present)))
-            return HostMasked(predict, matched, references, weights, None, block)(present[None])[0]
+            players = len(present)
+            masked = HostMasked(predict, matched, references, weights, None, players, block)
+            return masked(present[None])[0]
 
         return Host(on_host)
     predict = as_pytree(predict)

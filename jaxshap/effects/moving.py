@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 from jaxshap.engine import BatchSize, bucket, byte_limit
 from jaxshap.errors import InputError
 from jaxshap.games import Host, as_pytree
-from jaxshap.values import again, bytes_per_point_of, check_outputs
+from jaxshap.values import bytes_per_point_of, check_outputs, rematerialise
 
 MIN_ROWS_ALONE = 512  # on a CPU, this many rows outweigh a turn of the loop
 
@@ -112,7 +112,7 @@ def over_batches(
 
 @functools.partial(jax.jit, static_argnames=("reduce", "evaluate", "length"))
 def _traced(model, rows, moves, detail, shared, *, reduce, evaluate, length: int):
-    @again
+    @rematerialise
     def of_batch(batch):
         (columns, values), own = batch
         return reduce(_by_blocks(model, rows, columns, values, evaluate, length), own, shared)
@@ -137,7 +137,7 @@ def _by_blocks(
     length = -(-count // blocks)
     which = jnp.minimum(jnp.arange(blocks * length), count - 1).reshape(blocks, length)
 
-    @again
+    @rematerialise
     def of_block(block):
         return evaluate(model, rows[block], columns, values[:, block])
 

@@ -50,7 +50,8 @@ def reward(
             f"{function!r} is not a reward: pass a function of the outputs, or one of "
             "jaxshap.rewards, such as loss(labels)."
         )
-    settled: Any = function.for_rows(game.full) if isinstance(function, ClassReward) else function
+    full = jnp.asarray(game.full)
+    settled: Any = function.for_rows(full) if isinstance(function, ClassReward) else function
     name = name or getattr(settled, "name", getattr(settled, "__name__", "reward"))
     settled = as_pytree(settled)
     empty, full = (jnp.asarray(settled(end)) for end in (game.empty, game.full))
