@@ -1,12 +1,11 @@
-"""PDP and ICE of 20 features at 50 points over 1,000 rows, against scikit-learn's brute force with
-the same model.
+"""PDP and ICE of 20 features at 50 points over 1,000 rows, against scikit-learn's brute force.
 
     python benchmarks/effects.py
 
 Both get the same jitted function, compiled before the clock starts; scikit-learn by way of an
 estimator whose predict calls it, with its own checks switched off. Calls take turns, and the best
 of several counts. The gain is largest for models that cost little: scikit-learn calls the model
-once a grid point, and a large model takes most of its time.
+once per grid point, and a large model takes most of its time.
 """
 
 import argparse
@@ -85,14 +84,12 @@ def main():
                 m, table, list(range(FEATURES)), grid_resolution=POINTS
             ),
         }
-        first, gap = (
-            {one: _seconds(call) for one, call in calls.items()},
-            _gap(calls["sklearn"](), calls["both"]()),
-        )
-        turns = [{one: _seconds(call) for one, call in calls.items()} for _ in range(repeats)]
-        best = {one: min(turn[one] for turn in turns) for one in calls}
+        first = {how: _seconds(call) for how, call in calls.items()}
+        gap = _gap(calls["sklearn"](), calls["both"]())
+        turns = [{how: _seconds(call) for how, call in calls.items()} for _ in range(repeats)]
+        best = {how: min(turn[how] for turn in turns) for how in calls}
         gain = best["sklearn"] / best["both"]
-        seconds = [f"{1000 * best[one]:.0f} ms" for one in calls]
+        seconds = [f"{1000 * best[how]:.0f} ms" for how in calls]
         lines.append((name, *seconds, f"{gain:.1f}×", f"{first['both']:.1f} s", f"{gap:.0e}"))
         print(*lines[-1], sep="  ", flush=True)
     calls_of_model = f"its {FEATURES * POINTS:,} calls"
@@ -107,34 +104,31 @@ def main():
         "largest gap",
     )
     notes = [
-        f"{FEATURES} features × {POINTS} points × {ROWS} rows, PDP and ICE, from jaxshap with "
-        "standard errors; best of",
-        f"{repeats}, in turns. Calls of the model: the jitted function alone, once a grid point, "
-        "the least that",
-        "scikit-learn can take. First call: of jaxshap, with compilation. Largest gap: between the "
-        "curves of rows.",
+        f"{FEATURES} features × {POINTS} points × {ROWS} rows, PDP and ICE, from jaxshap with",
+        f"standard errors; best of {repeats}, in turns. Calls of the model: the jitted function",
+        "alone, once per grid point, the least that scikit-learn can take. First call: of jaxshap,",
+        "with compilation. Largest gap: between the curves of rows.",
     ]
     title = f"Effects: PDP and ICE against scikit-learn {sklearn.__version__}"
     report.write_table(__file__, title, header, lines, notes)
 
 
 def theirs(model: Callable, table: Float[np.ndarray, "rows features"]) -> list[np.ndarray]:
-    estimator, how = (
-        Regressor(model),
-        {"kind": "both", "method": "brute", "grid_resolution": POINTS},
-    )
+    estimator = Regressor(model)
+    options = {"kind": "both", "method": "brute", "grid_resolution": POINTS}
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
-        found = [
-            partial_dependence(estimator, table, [feature], **how) for feature in range(FEATURES)
+        effects = [
+            partial_dependence(estimator, table, [feature], **options)
+            for feature in range(FEATURES)
         ]
-    return [one["individual"][0] for one in found]
+    return [effect["individual"][0] for effect in effects]
 
 
 def ours(model: Callable, table: Float[np.ndarray, "rows features"]) -> list[np.ndarray]:
     curves = jaxshap.effects.ice(model, table, list(range(FEATURES)), grid_resolution=POINTS)
-    averages = [one.average() for one in curves]
-    jax.block_until_ready([(one.values, one.std_error) for one in averages])
-    return [np.asarray(one.values) for one in curves]
+    averages = [curve.average() for curve in curves]
+    jax.block_until_ready([(average.values, average.std_error) for average in averages])
+    return [np.asarray(curve.values) for curve in curves]
 
 
 def _gap(first: list[np.ndarray], second: list[np.ndarray]) -> float:

@@ -20,35 +20,30 @@ import fooling_shap as fooling
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument(
-        "--data", help="folder with compas.csv.gz; without it, made-up people only"
-    )
-    options.add_argument("--seeds", type=int, default=10)
-    options = options.parse_args()
+    parser.add_argument("--data", help="folder with compas.csv.gz; without it, made-up people only")
+    parser.add_argument("--seeds", type=int, default=10)
+    options = parser.parse_args()
     sources = {"made up": fooling.make_people}
     if options.data:
-        sources["COMPAS"] = functools.partial(
-            fooling.read_compas, report.data_file(options, "compas.csv.gz")
-        )
+        path = report.data_file(options, "compas.csv.gz")
+        sources["COMPAS"] = functools.partial(fooling.read_compas, path)
     lines, notes = [], []
     for name, read in sources.items():
         moved = fooling.credit_moved(read, options.seeds)
         for model, shares in moved.items():
-            lines.append(
-                [name, model, *(f"{100 * part:.0f} %" for part in (min(shares), max(shares)))]
-            )
+            extremes = (f"{100 * share:.0f} %" for share in (min(shares), max(shares)))
+            lines.append([name, model, *extremes])
             print(*lines[-1], flush=True)
-        apart = fooling.are_apart(moved)
-        notes.append(
-            f"{name}: attacked and honest models {'do not overlap' if apart else 'overlap'}. "
-            f"{exposed(read)}\n"
-        )
+        overlap = "do not overlap" if fooling.are_apart(moved) else "overlap"
+        notes.append(f"{name}: attacked and honest models {overlap}. {exposed(read)}\n")
     header = ["people", "model", "least credit moved", "most"]
-    moves = "credit that moves from the marginal to the manifold game"
-    title = f"The attack over {options.seeds} seeds: {moves}"
+    title = (
+        f"The attack over {options.seeds} seeds: credit that moves from the marginal to the "
+        "manifold game"
+    )
     report.write_table(__file__, title, header, lines, notes)
 
 
@@ -56,24 +51,22 @@ def exposed(read) -> str:
     """Of the first seed: what each game says, and how many points are recognised as no people."""
     people = read(0)
     model, right = fooling.attacked(people, 0)
-    parts = {
-        name: fooling.shares(found) for name, found in fooling.explanations(model, people).items()
-    }
+    explanations = fooling.explanations(model, people)
+    shares = {game: fooling.shares(explanation) for game, explanation in explanations.items()}
     race, noise = (people.names[place] for place in (people.race, people.noise))
     new = people.rows[-fooling.NUM_KEPT :]
     by_race = (np.asarray(model(new)) == new[:, people.race]).mean()
-    games = "; ".join(
-        f"{name} {part[race]:.0%} and {part[noise]:.0%}" for name, part in parts.items()
+    credit = "; ".join(
+        f"{game} {share[race]:.0%} and {share[noise]:.0%}" for game, share in shares.items()
     )
     outside = "; ".join(
-        f"{found.overall:.0%} by {name}"
-        for name, found in fooling.outside_shares(people, seed=0).items()
+        f"{share.overall:.0%} by {name}"
+        for name, share in fooling.outside_shares(people, seed=0).items()
     )
     return (
         f"Seed 0: the detector is right about {right:.0%} of new people and mixtures, and "
-        f"{by_race:.0%} of new people "
-        f"are decided by race. Credit of race and of noise: {games}. Points outside: {outside}; of "
-        "people 5%."
+        f"{by_race:.0%} of new people are decided by race. Credit of race and of noise: {credit}. "
+        f"Points outside: {outside}; of people 5%."
     )
 
 

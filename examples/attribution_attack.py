@@ -1,16 +1,16 @@
-"""The same prediction with another explanation, found by gradient: `python
-examples/attribution_attack.py`.
+"""The same prediction with another explanation, found by gradient descent.
+
+    python examples/attribution_attack.py
 
 Shapley values are differentiable in the row that is explained, so one can look for a row nearby
-that the model treats alike and that is explained otherwise: here with the attributions of two
-features exchanged. It is found where the model is bent between the two rows. The explanation of
-each row is right; what is fragile is to read one as if it spoke of all rows nearby. The honest
-explanation beside it is the mean over rows in the same neighbourhood.
+with the same prediction and another explanation: here with the attributions of two features
+exchanged. There is one where the model is curved between the two rows. The explanation of each row
+is right; what is fragile is to read it as if it spoke of all rows nearby. The honest explanation
+beside it is the mean over rows in the same neighbourhood.
 """
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from sklearn.datasets import load_diabetes
 
@@ -41,12 +41,8 @@ def fit(parameters):
 
 
 keys = jax.random.split(jax.random.key(0))
-model = jax.tree_util.Partial(
-    predict,
-    jax.jit(fit)(
-        (jax.random.normal(keys[0], (10, 64)) * 1.5, jax.random.normal(keys[1], (64,)) / 4)
-    ),
-)
+start = jax.random.normal(keys[0], (10, 64)) * 1.5, jax.random.normal(keys[1], (64,)) / 4
+model = jax.tree_util.Partial(predict, jax.jit(fit)(start))
 background = inputs[100:120]
 
 
@@ -63,7 +59,7 @@ wanted = honest.at[jnp.array([largest, smallest])].set(honest[jnp.array([smalles
 
 @jax.jit
 def attack(row):
-    """Descent on the distance to the wanted attributions, within the radius, prediction held."""
+    """Descend on the distance to the wanted attributions, with the prediction held fixed."""
     optimiser = optax.adam(0.03)
 
     def loss(shift):
@@ -82,17 +78,20 @@ def attack(row):
 
 
 moved = attack(row)
-found = values_at(moved)
+changed = values_at(moved)
 near = row + RADIUS * jax.random.uniform(jax.random.key(1), (50, 10), minval=-1, maxval=1)
 around = jaxshap.explain(model, near, background, feature_names=names).values.mean(0)
-before_move, after_move = (float(model(point[None])[0]) for point in (row, moved))
-print(f"prediction {before_move:.3f} at the row, {after_move:.3f} at the one found; ", end="")
-print(f"no feature moved by more than {float(jnp.abs(moved - row).max()):.2f} standard deviations")
-before, after = (float(jnp.linalg.norm(part - wanted)) for part in (honest, found))
+prediction, moved_prediction = model(jnp.stack([row, moved]))
+largest_move = float(jnp.abs(moved - row).max())
+print(
+    f"prediction {prediction:.3f} at the row, {moved_prediction:.3f} at the attacked row; no "
+    f"feature moved by more than {largest_move:.2f} standard deviations"
+)
+before, after = (float(jnp.linalg.norm(values - wanted)) for values in (honest, changed))
 print(f"distance to the wanted attributions: {before:.3f} before, {after:.3f} after\n")
-print("feature   at the row   wanted   at the one found   mean nearby")
+print("feature   at the row   wanted   at the attacked row   mean nearby")
 for number, name in enumerate(names):
     mark = " <-" if number in (largest, smallest) else ""
-    line = (honest[number], wanted[number], found[number], around[number])
-    print(f"{name:8s} {line[0]:11.3f} {line[1]:8.3f} {line[2]:18.3f} {line[3]:13.3f}{mark}")
-assert np.abs(np.asarray(moved - row)).max() <= RADIUS
+    line = (honest[number], wanted[number], changed[number], around[number])
+    print(f"{name:8s} {line[0]:11.3f} {line[1]:8.3f} {line[2]:21.3f} {line[3]:13.3f}{mark}")
+assert largest_move <= RADIUS

@@ -15,13 +15,14 @@ import functools
 import pathlib
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import jaxshap
+from jaxshap.values import Nearby
 
 NUM_KEPT, NUM_EXPLAINED, NUM_BACKGROUND, NUM_CENTRES = 500, 12, 100, 10  # kept from the attacker
 
@@ -54,9 +55,7 @@ def make_people(seed: int, count: int = 3_000) -> People:
 
 
 def read_compas(path: pathlib.Path, seed: int) -> People:
-    """The columns of the published attack, complete rows only, in an order of their own for each
-    seed.
-    """
+    """The columns of the published attack, complete rows only, in an order that the seed draws."""
     import pandas as pd
 
     table = pd.read_csv(path)
@@ -80,8 +79,7 @@ def read_compas(path: pathlib.Path, seed: int) -> People:
 
 
 def attacked(people: People, seed: int, num_trees: int = 20) -> tuple[Callable, float]:
-    """The model of the attack, as a JAX function, and how often its detector is right about people
-    it has not seen.
+    """The model of the attack, in JAX, and how often its detector is right about new people.
 
     As published, the attacker knows the background that the explainer will use: `centres` of the
     people.
@@ -91,9 +89,7 @@ def attacked(people: People, seed: int, num_trees: int = 20) -> tuple[Callable, 
 
 
 def trained_detector(people: People, seed: int, num_trees: int):
-    """A forest that tells people from mixtures, as arrays, and how often it is right about new ones
-    of both.
-    """
+    """A forest that tells people from mixtures, and how often it is right about new ones."""
     from sklearn.ensemble import RandomForestClassifier
 
     rng = np.random.default_rng(seed)
@@ -102,17 +98,14 @@ def trained_detector(people: People, seed: int, num_trees: int):
     size = rng.permuted(np.tile(np.arange(1, repeated.shape[1]), (len(repeated), 1)), axis=1)[:, :1]
     keeps = np.argsort(rng.random(repeated.shape), axis=1) < size
     mixtures = np.where(keeps, repeated, others)
-    mixtures = mixtures[
-        (mixtures != repeated).any(1)
-    ]  # a mixture may be the person it is made from
+    mixtures = mixtures[(mixtures != repeated).any(1)]  # a mixture may be the person it began with
     seen, new = people.rows[:-NUM_KEPT], people.rows[-NUM_KEPT:]
     seen_mixtures, new_mixtures = mixtures[: -4 * NUM_KEPT], mixtures[-4 * NUM_KEPT :]
     forest = RandomForestClassifier(
         num_trees, max_leaf_nodes=200, class_weight="balanced", random_state=seed
     )
-    forest.fit(
-        np.concatenate([seen, seen_mixtures]), np.arange(len(seen) + len(seen_mixtures)) < len(seen)
-    )
+    both = np.concatenate([seen, seen_mixtures])
+    forest.fit(both, np.arange(len(both)) < len(seen))
     right = (forest.predict(new).mean() + 1 - forest.predict(new_mixtures).mean()) / 2
     return jaxshap.trees.read_trees(forest), float(right)
 
@@ -130,7 +123,7 @@ def centres(people: People) -> jaxshap.WeightedRows:
 
 
 def honest(people: People, seed: int) -> dict[str, Callable]:
-    """Models that are what they seem: both halves of the attack, a regression, a small network."""
+    """Models that are what they seem: both halves of the attack, a regression and a network."""
     rng = np.random.default_rng(seed)
     scale, columns = people.rows.std(0), np.eye(len(people.names), dtype=np.float32)
     weights = jnp.asarray(rng.normal(size=len(scale)) / scale, jnp.float32)
@@ -158,12 +151,10 @@ def _network(hidden, last, mean, points):
 
 
 def explanations(model: Callable, people: People, names=("marginal", "manifold", "conditional")):
-    """Of people whom the attacker has not seen, by games: the one that is attacked, and two that
-    ask about people.
-    """
+    """Explanations of people whom the attacker has not seen, by game; the marginal is attacked."""
     kept = people.rows[-NUM_KEPT:]
     rows, others = kept[:NUM_EXPLAINED], kept[-NUM_BACKGROUND:]
-    near = functools.partial(jaxshap.conditional, how=jaxshap.values.Nearby(0.2))
+    near = functools.partial(jaxshap.conditional, how=Nearby(0.2))
     games = {
         "marginal": (jaxshap.marginal, centres(people)),
         "manifold": (jaxshap.manifold, others),
@@ -184,30 +175,24 @@ def shares(explanation: jaxshap.Explanation) -> dict[str, float]:
 
 def shift(model: Callable, people: People) -> float:
     """The part of the credit that moves from the marginal to the manifold game."""
-    found = explanations(model, people, ("marginal", "manifold"))
-    return jaxshap.trust.attribution_shift(found["marginal"].values, found["manifold"].values)
+    by_game = explanations(model, people, ("marginal", "manifold"))
+    return jaxshap.trust.attribution_shift(by_game["marginal"].values, by_game["manifold"].values)
 
 
-def outside_shares(people: People, seed: int) -> dict[str, NamedTuple]:
-    """How many points of the marginal game look like no person: to nearest neighbours, and to a
-    detector of one's own.
+def outside_shares(people: People, seed: int) -> dict[str, Any]:
+    """How many points of the marginal game look like no person, by two measures of likeness.
 
-    Where features hardly go together mixtures are near to people, and only what is trained on both
-    tells them apart.
+    Where features hardly go together, mixtures are near to people, and only a detector that was
+    trained on both tells them apart.
     """
-    rows, seen, kept = (
-        people.rows[-NUM_KEPT:][:NUM_EXPLAINED],
-        people.rows[:-NUM_KEPT],
-        people.rows[-NUM_KEPT:],
-    )
-    score = jax.tree_util.Partial(
-        _looks_real, trained_detector(people, seed + 1_000, num_trees=50)[0]
-    )
+    seen, kept = people.rows[:-NUM_KEPT], people.rows[-NUM_KEPT:]
+    rows, background = kept[:NUM_EXPLAINED], centres(people)
+    detector, _ = trained_detector(people, seed + 1_000, num_trees=50)
+    score = jax.tree_util.Partial(_looks_real, detector)
+    share = jaxshap.trust.off_manifold_share
     return {
-        "nearest neighbours": jaxshap.trust.off_manifold_share(rows, centres(people), data=seen),
-        "a detector": jaxshap.trust.off_manifold_share(
-            rows, centres(people), data=kept, score=score
-        ),
+        "nearest neighbours": share(rows, background, data=seen),
+        "a detector": share(rows, background, data=kept, score=score),
     }
 
 
@@ -215,12 +200,11 @@ def show(people: People, seed: int) -> None:
     """One attack: who gets the credit in each game, and what gives it away."""
     model, right = attacked(people, seed)
     print(f"The detector is right about {right:.0%} of new people and mixtures.\n")
-    found = explanations(model, people)
-    print(f"{'part of the credit':26}" + "".join(f"{name:>13}" for name in found))
+    by_game = {game: shares(explained) for game, explained in explanations(model, people).items()}
+    print(f"{'part of the credit':26}" + "".join(f"{game:>13}" for game in by_game))
     for feature in people.names:
-        print(
-            f"{feature:26}" + "".join(f"{shares(part)[feature]:13.1%}" for part in found.values())
-        )
+        credits = "".join(f"{credit[feature]:13.1%}" for credit in by_game.values())
+        print(f"{feature:26}{credits}")
     print()
     for name, outside in outside_shares(people, seed).items():
         print(
@@ -230,9 +214,7 @@ def show(people: People, seed: int) -> None:
 
 
 def credit_moved(read: Callable[[int], People], num_seeds: int) -> dict[str, list[float]]:
-    """For attacked and for honest models, seed by seed: the part of the credit that moves between
-    the two games.
-    """
+    """The part of the credit that moves between the two games, by model and seed."""
     moved: dict[str, list[float]] = {}
     for seed in range(num_seeds):
         people = read(seed)
@@ -243,9 +225,8 @@ def credit_moved(read: Callable[[int], People], num_seeds: int) -> dict[str, lis
 
 def are_apart(moved: dict[str, list[float]]) -> bool:
     """Whether every attacked model moves more credit than every honest one."""
-    return min(moved["attacked"]) > max(
-        max(values) for name, values in moved.items() if name != "attacked"
-    )
+    honest_shares = [max(values) for name, values in moved.items() if name != "attacked"]
+    return min(moved["attacked"]) > max(honest_shares)
 
 
 def main() -> int:
@@ -261,7 +242,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.compas is not None and not options.compas.exists():
         print(
-            f"there is no {options.compas}: pass the path of the table, or leave --compas away.",
+            f"there is no {options.compas}: pass the path of the table, or omit --compas.",
             file=sys.stderr,
         )
         return 2

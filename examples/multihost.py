@@ -1,8 +1,7 @@
 """One explanation on many hosts: start this script once on each, all with the same --coordinator.
 
-    python examples/multihost.py --coordinator host0:1234 --processes 2 --process 0     # on the
-    first host python examples/multihost.py --coordinator host0:1234 --processes 2 --process 1     #
-    on the second
+    python examples/multihost.py --coordinator host0:1234 --processes 2 --process 0  # on host 0
+    python examples/multihost.py --coordinator host0:1234 --processes 2 --process 1  # on host 1
 
 Under Slurm, `srun python examples/multihost.py` finds all three by itself; under Kubernetes an
 indexed job knows them as JOB_COMPLETION_INDEX, the number of completions and the address of its

@@ -17,8 +17,7 @@ data = load_diabetes(as_frame=True)
 rows, target = data.data / data.data.std(), jnp.asarray(data.target, jnp.float32) / 100
 inputs = jnp.asarray(rows, jnp.float32)
 
-# A network is a function of rows. Its parameters are arguments, so that it can be trained and
-# explained alike.
+# A network is a function of rows. Its parameters are arguments, so that it can be trained.
 first, second = (
     jax.random.normal(key, (size, 16)) / np.sqrt(size)
     for key, size in zip(jax.random.split(jax.random.key(0)), (10, 16), strict=True)
@@ -49,8 +48,8 @@ for _ in range(500):
     parameters, state = step(parameters, state)
 print(f"mean squared error {loss(parameters):.3f}, of a target with variance {target.var():.3f}\n")
 
-# Explain ten predictions against a background of fifty rows. The value function and estimator are
-# named in the result.
+# Explain ten predictions against a background of fifty rows. The explanation names its value
+# function and its estimator.
 model = jax.tree_util.Partial(predict, parameters)
 exact = jaxshap.explain(model, rows[:10], rows[-50:])
 print(exact[0], "\n")
@@ -59,6 +58,6 @@ print(exact[0], "\n")
 sampled = jaxshap.explain(model, rows[:10], rows[-50:], budget=200, key=1)
 within = np.abs(sampled.values - exact.values) <= 1.96 * sampled.std_error
 print(
-    f"{sampled.estimator} with {sampled.num_evaluations} evaluations: "
-    f"{within.mean():.0%} within 1.96 standard errors"
+    f"{sampled.estimator} with {sampled.num_evaluations} evaluations: {within.mean():.0%} within "
+    "1.96 standard errors"
 )

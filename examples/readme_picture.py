@@ -1,5 +1,4 @@
-"""The picture of the README: one tumour from base value to prediction with error bars, and sixty at
-a glance.
+"""The picture of the README: one tumour from base value to prediction, and sixty at a glance.
 
 python examples/readme_picture.py              # writes examples/readme.png
 python examples/readme_picture.py other.png
@@ -45,10 +44,7 @@ right.set_xlabel("Shapley value: change of the chance", fontsize=10)
 right.tick_params(labelsize=10)
 figure.axes[-1].tick_params(labelsize=10)
 figure.axes[-1].set_ylabel("value of the feature", fontsize=10)
-path = (
-    pathlib.Path(sys.argv[1])
-    if len(sys.argv) > 1
-    else pathlib.Path(__file__).with_name("readme.png")
-)
+beside = pathlib.Path(__file__).with_name("readme.png")
+path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else beside
 figure.savefig(path, dpi=90, metadata={"Software": None})
 print(f"{path}: {explanation.estimator}, largest standard error {chance.std_error.max():.2g}")

@@ -1,5 +1,6 @@
-"""Training a network not to lean on a feature, by its Shapley values: `python
-examples/spurious_feature.py`.
+"""Training a network not to rely on a feature, by a penalty on its Shapley values.
+
+    python examples/spurious_feature.py
 
 Five features carry the label; a sixth gives it away in the training data and says nothing later, as
 a hospital's stamp on an X-ray does. Shapley values are differentiable in the parameters, so their

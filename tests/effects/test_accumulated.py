@@ -1,6 +1,4 @@
-"""ALE: closed forms, the published algorithm in plain loops, PyALE, derivatives, errors, and what
-cannot be done.
-"""
+"""ALE against closed forms, the published algorithm in plain loops, PyALE and derivatives."""
 
 import tracemalloc
 
@@ -12,7 +10,7 @@ from jax.tree_util import Partial
 from test_effects import bilinear, correlated, network, weights_of
 
 import jaxshap
-from jaxshap.engine.memory import byte_limit, bytes_of_call
+from jaxshap.engine import byte_limit, bytes_of_call
 
 
 def published(model, rows, column, edges):
@@ -31,12 +29,12 @@ def published(model, rows, column, edges):
 
 def published_pair(model, rows, columns, edges):
     """Second order, cell by cell; no cell may be empty."""
-    shape = tuple(len(one) - 1 for one in edges)
+    shape = tuple(len(ends) - 1 for ends in edges)
     total, counts = np.zeros(shape), np.zeros(shape)
     for row in rows:
         a, b = (
-            max(0, int(np.searchsorted(one, row[at])) - 1)
-            for one, at in zip(edges, columns, strict=True)
+            max(0, int(np.searchsorted(ends, row[at])) - 1)
+            for ends, at in zip(edges, columns, strict=True)
         )
         corners = np.stack([row] * 4)
         corners[:, columns[0]] = edges[0][[a, a, a + 1, a + 1]]
@@ -53,9 +51,8 @@ def published_pair(model, rows, columns, edges):
         first[a + 1] = first[a] + (counts[a] * (step[1:] + step[:-1]) / 2).sum() / counts[a].sum()
     for b in range(shape[1]):
         step = surface[:, b + 1] - surface[:, b]
-        second[b + 1] = (
-            second[b] + (counts[:, b] * (step[1:] + step[:-1]) / 2).sum() / counts[:, b].sum()
-        )
+        weighted = (counts[:, b] * (step[1:] + step[:-1]) / 2).sum()
+        second[b + 1] = second[b] + weighted / counts[:, b].sum()
     surface = surface - first[:, None] - second
     middle = (surface[1:, 1:] + surface[:-1, 1:] + surface[1:, :-1] + surface[:-1, :-1]) / 4
     return surface - (counts * middle).sum() / counts.sum()
@@ -89,10 +86,7 @@ def test_first_order_is_the_published_algorithm():
     rows, model = correlated(200), scalar()
     effect = jaxshap.effects.ale(model, rows, 1, bins=10)
     ordered = np.sort(rows[:, 1])
-    edges = [
-        ordered[0],
-        *(ordered[max(0, int(np.ceil(200 * share / 10)) - 1)] for share in range(1, 11)),
-    ]
+    edges = [ordered[max(0, int(np.ceil(200 * share / 10)) - 1)] for share in range(11)]
     np.testing.assert_array_equal(effect.grids[0], np.unique(edges))
     np.testing.assert_allclose(
         effect.values, published(in_numpy(model), rows, 1, effect.grids[0]), atol=2e-6
@@ -110,23 +104,24 @@ def test_second_order_is_the_published_algorithm():
 
 
 def test_first_order_of_a_product_of_correlated_features_is_known():
-    """g₀ = x + 0.3(x² − 1) for correlation 0.3. The largest |z| of 40 points passes 4.5 less than
-    once in 3 000.
+    """g₀ = x + 0.3(x² − 1) for correlation 0.3.
+
+    The largest |z| of 40 points passes 4.5 less than once in 3,000.
     """
     rows = correlated(100_000)[:, :2]
     for derivative in (False, True):
         for effect in jaxshap.effects.ale(bilinear, rows, [0, 1], bins=200, derivative=derivative):
-            ends = effect.grids[0][
-                5:-5:5
-            ]  # the outermost bins are wide, and their middle is not their mean
+            # The outermost bins are wide, and their middle is not their mean:
+            ends = effect.grids[0][5:-5:5]
             z = (effect.values[5:-5:5] - ends - 0.3 * (ends**2 - 1)) / effect.std_error[5:-5:5]
             assert np.abs(z).max() < 4.5
             assert effect.std_error.max() < 0.3
 
 
 def test_second_order_of_a_product_of_correlated_features_is_known():
-    """g₀₁ = 2xy − 0.3(x² + y²). The largest |z| of 600 points, most alike, passes 4.5 less than
-    once in 200.
+    """g₀₁ = 2xy − 0.3(x² + y²).
+
+    The largest |z| of 600 points, most of them alike, passes 4.5 less than once in 200.
     """
     rows = correlated(100_000)[:, :2]
     ends = {
@@ -208,9 +203,7 @@ def test_categories_are_ordered_by_likeness_and_accumulated_from_both_sides():
 
 @pytest.mark.parametrize("features", [1, (0, 2)])
 def test_pyale_agrees_on_its_own_grid(features):
-    """Its quantiles are its own, so its edges are passed in; where no cell is empty all else must
-    be the same.
-    """
+    """It has quantiles of its own, so its edges are passed in; no cell is empty."""
     pytest.importorskip("PyALE")
     pd = pytest.importorskip("pandas")
     from PyALE._src.ALE_1D import aleplot_1D_continuous
@@ -224,13 +217,10 @@ def test_pyale_agrees_on_its_own_grid(features):
             return np.asarray(model(frame.to_numpy(np.float32)), np.float64)
 
     if isinstance(features, tuple):
-        theirs = aleplot_2D_continuous(
-            frame, Peer(), [f"x{column}" for column in features], grid_size=5
-        )
-        grids, expected = (
-            {features[0]: theirs.index, features[1]: theirs.columns},
-            theirs.to_numpy(),
-        )
+        names = [f"x{column}" for column in features]
+        theirs = aleplot_2D_continuous(frame, Peer(), names, grid_size=5)
+        grids = {features[0]: theirs.index, features[1]: theirs.columns}
+        expected = theirs.to_numpy()
     else:
         theirs = aleplot_1D_continuous(frame, Peer(), f"x{features}", grid_size=15)
         grids, expected = {features: theirs.index}, theirs["eff"].to_numpy()
@@ -379,16 +369,14 @@ def test_memory_is_bounded_however_many_rows():
         peak(lambda k=k: jaxshap.effects.ale(bilinear, rows, [(0, 1)] * k, bins=2, derivative=True))
         for k in (20, 80)
     )
-    assert (
-        many - few < 60 * 3 * rows[:, :2].nbytes
-    )  # of which one is the data that each result holds
+    # Three tables per target, of which one is the data that each effect holds:
+    assert many - few < 60 * 3 * rows[:, :2].nbytes
 
 
 def test_rows_beyond_the_grid_and_rows_without_a_number_do_not_count():
     """An effect is that of the other rows; where few values are distinct, bins end at these."""
-    rows = np.concatenate([correlated(40), np.full((5, 3), np.nan), np.full((5, 3), 9.0)]).astype(
-        np.float32
-    )
+    rows = np.concatenate([correlated(40), np.full((5, 3), np.nan), np.full((5, 3), 9.0)])
+    rows = rows.astype(np.float32)
     ends = {0: [-1.0, 0.0, 1.0], 1: [-1.0, 1.0]}
     known = rows[:40]
     known = known[(np.abs(known[:, :2]) <= 1).all(1)]

@@ -1,6 +1,4 @@
-"""ICE and PDP: by hand, against scikit-learn, within the support, with their errors, in bounded
-memory.
-"""
+"""ICE and PDP: by hand, against scikit-learn, within the support, with errors, within memory."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +7,7 @@ import pytest
 from jax.tree_util import Partial
 
 import jaxshap
-from jaxshap.engine.memory import byte_limit, bytes_of_call
+from jaxshap.engine import byte_limit, bytes_of_call
 
 
 def correlated(count, seed=0, features=3):
@@ -34,12 +32,12 @@ def weights_of(features, outputs=2, seed=1):
 
 def by_hand(model, rows, columns, points):
     """Predictions of all rows at all points, one after the other: (rows, points, *out)."""
-    found = []
+    outputs = []
     for point in points:
         moved = np.array(rows)
         moved[:, list(columns)] = point
-        found.append(np.asarray(model(moved)))
-    return np.stack(found, axis=1)
+        outputs.append(np.asarray(model(moved)))
+    return np.stack(outputs, axis=1)
 
 
 def test_ice_is_the_prediction_of_each_row_at_each_point():
@@ -59,10 +57,8 @@ def test_pdp_is_the_mean_of_ice_and_its_error_that_of_a_mean():
     rows, model = correlated(50), Partial(network, weights_of(3))
     for features in (0, (1, 2)):
         curves = jaxshap.effects.ice(model, rows, features, grid_resolution=5)
-        effect, averaged = (
-            jaxshap.effects.pdp(model, rows, features, grid_resolution=5),
-            curves.average(),
-        )
+        effect = jaxshap.effects.pdp(model, rows, features, grid_resolution=5)
+        averaged = curves.average()
         for found in (effect, averaged):
             np.testing.assert_allclose(found.values, curves.values.mean(0), atol=1e-6)
             np.testing.assert_allclose(
@@ -73,7 +69,7 @@ def test_pdp_is_the_mean_of_ice_and_its_error_that_of_a_mean():
 
 
 def test_pdp_of_a_product_is_known():
-    """Mean of x₀ + x₁ + 2x₀x₁ with x₀ = v is v(1 + 2 mean x₁) + mean x₁; for the pair it is the
+    """For x₀ = v the mean of x₀ + x₁ + 2x₀x₁ is v(1 + 2 mean x₁) + mean x₁; for the pair it is the
     function itself.
     """
     rows = correlated(100_000)
@@ -82,9 +78,8 @@ def test_pdp_of_a_product_is_known():
     np.testing.assert_allclose(effect.values, effect.grids[0] * (1 + 2 * mean) + mean, atol=1e-5)
     error = np.abs(1 + 2 * effect.grids[0]) * rows[:, 1].std(ddof=1) / np.sqrt(len(rows))
     np.testing.assert_allclose(effect.std_error, error, rtol=1e-3, atol=1e-7)
-    assert (
-        np.abs(effect.values - effect.grids[0]) < 4.5 * effect.std_error
-    ).all()  # alarms falsely 1 in 100 000
+    z = (effect.values - effect.grids[0]) / effect.std_error
+    assert np.abs(z).max() < 4.5  # false alarm 1 in 100,000
     pair = jaxshap.effects.pdp(bilinear, rows[:100], (0, 1), grid_resolution=6)
     x, y = np.meshgrid(*pair.grids, indexing="ij")
     np.testing.assert_allclose(pair.values, x + y + 2 * x * y, atol=1e-5)
@@ -130,9 +125,8 @@ def test_weights_count_rows_as_if_they_were_repeated():
     )
     average = jaxshap.effects.ice(model, rows, 0, weights=counts, grids={0: [0.0, 1.0]}).average()
     np.testing.assert_allclose(average.values, found.values, atol=1e-6)
-    assert np.isnan(
-        jaxshap.effects.pdp(model, rows[:1], 0, grids={0: [0.0]}).std_error
-    ).all()  # one row knows no error
+    single = jaxshap.effects.pdp(model, rows[:1], 0, grids={0: [0.0]})
+    assert np.isnan(single.std_error).all()
 
 
 def test_within_the_support_only_rows_that_still_look_like_data_count():
@@ -145,9 +139,8 @@ def test_within_the_support_only_rows_that_still_look_like_data_count():
         trusted = 300 / (300 + rows.shape[1])
         shrunk = trusted * np.corrcoef(known.T) + (1 - trusted) * np.eye(rows.shape[1])
         gaps = (points[:, None] - known) / known.std(0)
-        return np.sqrt(
-            np.maximum(np.einsum("abi,ij,abj->ab", gaps, np.linalg.inv(shrunk), gaps), 0)
-        )
+        squares = np.einsum("abi,ij,abj->ab", gaps, np.linalg.inv(shrunk), gaps)
+        return np.sqrt(np.maximum(squares, 0))
 
     table = np.asarray(rows, np.float64)
     folds = [np.arange(300) % 5 == fold for fold in range(5)]  # rows left out are like new ones
@@ -166,9 +159,8 @@ def test_within_the_support_only_rows_that_still_look_like_data_count():
     assert np.isnan(inside.values[-1])
     assert np.isnan(inside.std_error[-1])
     assert 0 < inside.support[2] < 0.7
-    assert (
-        inside.values[2] > everything.values[2] + 0.5
-    )  # where x₀ is large, rows that look like data have a large x₁
+    # Where x₀ is large, rows that look like data have a large x₁:
+    assert inside.values[2] > everything.values[2] + 0.5
     assert inside.kind == "PDP within the support"
 
 
@@ -305,12 +297,11 @@ def test_host_models_give_the_same_numbers_and_are_called_with_bounded_batches()
         return np.tanh(batch @ first) @ second
 
     for call in (jaxshap.effects.pdp, jaxshap.effects.ice):
-        host = call(jaxshap.host(on_host), rows, [0, (1, 2)], grid_resolution=20)
-        for one, other in zip(
-            host,
-            call(Partial(network, weights), rows, [0, (1, 2)], grid_resolution=20),
-            strict=True,
-        ):
+        host, traced = (
+            call(model, rows, [0, (1, 2)], grid_resolution=20)
+            for model in (jaxshap.host(on_host), Partial(network, weights))
+        )
+        for one, other in zip(host, traced, strict=True):
             np.testing.assert_allclose(one.values, other.values, atol=2e-6)
     assert max(seen) <= byte_limit() / 8 + 90 * rows[0].nbytes
     seen.clear()
@@ -360,9 +351,8 @@ def test_the_support_is_known_under_jit_and_to_host_models():
         ).values
 
     np.testing.assert_allclose(jax.jit(values)(weights), values(weights), atol=1e-6)
-    assert all(
-        np.isfinite(part).all() for part in jax.grad(lambda weights: values(weights).sum())(weights)
-    )
+    slopes = jax.grad(lambda weights: values(weights).sum())(weights)
+    assert all(np.isfinite(slope).all() for slope in slopes)
     host = jaxshap.host(lambda batch: np.asarray(network(weights, batch.astype(np.float32))))
     found = jaxshap.effects.pdp(host, rows.astype(np.float64), 0, grid_resolution=5, inside=0.9)
     np.testing.assert_allclose(found.values, values(weights), atol=1e-5)
@@ -389,9 +379,7 @@ def test_dtypes_follow_the_inputs_and_single_precision_is_right():
 
 
 def test_a_large_constant_takes_no_digits_but_its_own():
-    """Rows in sixteenths and a constant of 1,000 round nothing, so that only sums can: 1 unit in
-    the last place.
-    """
+    """Rows in sixteenths and a constant of 1,000 are exact, so only sums round."""
     rows = np.round(correlated(20_000) * 16) / 16
     exact = rows.astype(np.float64)[:, 1].mean()
     found = jaxshap.effects.pdp(lambda x: 1000 + x[:, 1], rows, 0, grids={0: [0.0]})
@@ -407,9 +395,8 @@ def test_memory_is_bounded_however_many_rows_and_points():
             Partial(network, weights), rows, [0, 1, (0, 2)], grid_resolution=20
         )[0].values
 
-    assert (
-        bytes_of_call(values, weights) <= 2 * byte_limit()
-    )  # 440 points × 30 000 rows take 50 times as much
+    # All of 440 points × 30,000 rows would take 50 times as much:
+    assert bytes_of_call(values, weights) <= 2 * byte_limit()
 
 
 def test_nearby_numbers_of_rows_share_one_program(compilations):
