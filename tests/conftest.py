@@ -7,7 +7,7 @@ import contextlib
 from jaxtyping import install_import_hook
 
 install_import_hook(
-    "jaxshap", "beartype.beartype"
+    "jaxshap", "typechecking.typechecked"
 )  # the annotated shapes are checked in every test
 
 import jax

@@ -37,14 +37,9 @@ def members(owner, prefix):
     }
 
 
-def own(module):
-    found = members(module, module.__name__)
-    return {name: thing for name, thing in found.items() if thing.__module__ == module.__name__}
-
-
 PUBLIC = (
     members(jaxshap, "jaxshap")
-    | own(jaxshap.theory)
+    | members(jaxshap.theory, "jaxshap.theory")
     | members(jaxshap.plots, "jaxshap.plots")
     | members(jaxshap.Explanation, "jaxshap.Explanation")
 )

@@ -1,7 +1,7 @@
 """How an Explanation reads in a terminal and in a notebook."""
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,11 +89,11 @@ def _more(explanation: "Explanation") -> list[str]:
     return [f"… and {hidden} smaller feature{'s' * (hidden > 1)}"] if hidden > 0 else []
 
 
-def _number(value: float, error: float) -> str:
+def _number(value: Any, error: Any) -> str:
     return f"{value:.4g} ± " + (f"{error:.1g}" if np.isfinite(error) else "?")
 
 
-def _bar(value: float, largest: float) -> str:
+def _bar(value: Any, largest: Any) -> str:
     width = 80 * abs(value) / largest
     colour = (
         "#d55e00" if value >= 0 else "#56b4e9"

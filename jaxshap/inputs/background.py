@@ -66,8 +66,8 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
 
 
 def spread(
-    rows: Float[Array, "m features"], weights: Float[Array, "m"]
-) -> Float[Array, "features"]:
+    rows: Float[Array | np.ndarray, "m features"], weights: Float[Array | np.ndarray, "m"]
+) -> Float[Array | np.ndarray, "features"]:
     """The weighted standard deviation of each column, 1 where it does not vary: a unit for
     distances.
     """

@@ -95,7 +95,7 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
     return Players(owner, tuple(",".join(map(str, place)) for place in np.ndindex(*counts)))
 
 
-def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = None) -> Players:
+def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
     """One player for each label of the map (superpixels, regions, sensors); what is labelled −1 is
     never taken away.
 

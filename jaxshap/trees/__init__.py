@@ -1,7 +1,9 @@
-"""Trees: exact Shapley values and interactions of fitted tree ensembles, path-dependent and
-interventional.
+"""Trees: exact Shapley values and interactions of fitted tree ensembles.
+
+Path-dependent values need no background; interventional values are those of the marginal game.
 """
 
+from jaxshap.trees.checking import check_reading as check_reading
 from jaxshap.trees.ensemble import Ensemble as Ensemble
 from jaxshap.trees.interventional_values import interventional as interventional
 from jaxshap.trees.interventional_values import (
@@ -12,11 +14,13 @@ from jaxshap.trees.path_dependent_values import path_dependent as path_dependent
 from jaxshap.trees.path_dependent_values import (
     path_dependent_interactions as path_dependent_interactions,
 )
-from jaxshap.trees.readers.convert import is_tree_model as is_tree_model
-from jaxshap.trees.readers.convert import read_trees as read_trees
+from jaxshap.trees.readers.registry import is_tree_model as is_tree_model
+from jaxshap.trees.readers.registry import read_trees as read_trees
 
 __all__ = [
+    "Ensemble",
     "base_margin",
+    "check_reading",
     "interventional",
     "interventional_interactions",
     "path_dependent",

@@ -1,6 +1,4 @@
-"""Interventional values: absent features come from background rows, as in `jaxshap.marginal`,
-exactly.
-"""
+"""Interventional values: absent features come from background rows, as in `jaxshap.marginal`."""
 
 from typing import Any, NamedTuple
 
@@ -27,14 +25,32 @@ class Background(NamedTuple):
 def interventional(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features outputs"]:
-    """Exact Shapley values of the raw margin in the marginal game; they sum to the margin less its
-    background mean.
+    """Exact Shapley values of the raw margin in the marginal game.
+
+    They sum to the margin of the row less its mean over the background, and depend on the trees
+    only through their predictions. Lundberg et al. (2020) define them; here every path to a leaf
+    is a table over patterns of met conditions.
+
+    Args:
+        ensemble: the trees, as `read_trees` returns them.
+        rows: the rows to explain, a table (rows, features) with the columns of the model. A missing
+            value is NaN.
+        background: the rows that absent features come from, a table like `rows`.
+        weights: how much each background row counts; by default all count the same.
+
+    Returns:
+        The value of each feature for each row, per output.
+
+    Raises:
+        InputError: if a table has other features than the trees, or `weights` another length than
+            the background.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> from sklearn.tree import DecisionTreeRegressor
         >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-        >>> trees = jaxshap.trees.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> model = DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0])
+        >>> trees = jaxshap.trees.read_trees(model)
         >>> jaxshap.trees.interventional(trees, X[3:], X)[0, :, 0].tolist()
         [1.5, 1.5]
     """
@@ -44,14 +60,32 @@ def interventional(
 def interventional_interactions(
     ensemble: Ensemble, rows: Any, background: Any, weights: Any = None
 ) -> Float[Array, "rows features features outputs"]:
-    """Shapley interactions of the marginal game: each half off the diagonal, the rest of a
-    feature's value on it.
+    """Exact Shapley interactions of the raw margin in the marginal game.
+
+    In the convention of shap: half of the interaction of two features stands on each side of the
+    diagonal, and the rest of a feature's value on it, so that each row sums to the values of
+    `interventional`.
+
+    Args:
+        ensemble: the trees, as `read_trees` returns them.
+        rows: the rows to explain, a table (rows, features) with the columns of the model. A missing
+            value is NaN.
+        background: the rows that absent features come from, a table like `rows`.
+        weights: how much each background row counts; by default all count the same.
+
+    Returns:
+        A symmetric matrix over features for each row, per output.
+
+    Raises:
+        InputError: if a table has other features than the trees, or `weights` another length than
+            the background.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> from sklearn.tree import DecisionTreeRegressor
         >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-        >>> trees = jaxshap.trees.read_trees(DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0]))
+        >>> model = DecisionTreeRegressor(random_state=0).fit(X, [0.0, 0.0, 0.0, 4.0])
+        >>> trees = jaxshap.trees.read_trees(model)
         >>> jaxshap.trees.interventional_interactions(trees, X[3:], X)[0, :, :, 0].tolist()
         [[1.0, 0.5], [0.5, 1.0]]
     """
@@ -66,12 +100,12 @@ def _kind(ensemble: Ensemble, background: Any, weights: Any) -> Kind:
 
 def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
     codes = jnp.asarray(merged_paths(ensemble.structure).structure.encode_narrow(background)).T
-    dtype = jax.dtypes.canonicalize_dtype(np.float64)
+    count, dtype = codes.shape[1], jax.dtypes.canonicalize_dtype(np.float64)
     if weights is None:
-        return Background(codes, jnp.ones(codes.shape[1], dtype))
-    if np.shape(weights) != (codes.shape[1],):
+        return Background(codes, jnp.ones(count, dtype))
+    if np.shape(weights) != (count,):
         raise InputError(
-            f"weights have shape {np.shape(weights)} for {codes.shape[1]} background rows: one a row."
+            f"weights have shape {np.shape(weights)} for {count} background rows: pass one per row."
         )
     return Background(codes, jnp.asarray(weights, dtype))
 
@@ -80,12 +114,10 @@ def _chances(
     paths: Paths, background: Background
 ) -> tuple[Float[Array, "paths patterns"], Float[Array, "paths patterns"]]:
     """Counts first, then one division: adding up shares in float32 would lose digits."""
-    width = paths.column.shape[1]
+    none = jnp.zeros(2 ** paths.column.shape[1], background.weights.dtype)
 
     def count(_, pattern):
-        return None, jnp.zeros(2**width, background.weights.dtype).at[pattern].add(
-            background.weights
-        )
+        return None, none.at[pattern].add(background.weights)
 
     counts = jax.lax.scan(count, None, patterns(paths, background.codes))[1]
     chances = counts / background.weights.sum()

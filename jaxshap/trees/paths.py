@@ -1,5 +1,4 @@
-"""Paths to leaves, merged into one condition a feature: what both kinds of Shapley values are read
-from.
+"""Paths to leaves, merged into one condition per feature, from which all Shapley values are read.
 
 A leaf is reached when each of the k features on its path meets its condition. Which of them a row
 meets is a pattern of k bits; two sibling leaves that part on a feature new to the path share a
@@ -14,19 +13,19 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.errors import InputError
-from jaxshap.trees.ensemble import MISSING, Category, Structure
+from jaxshap.trees.structure import MISSING, Category, Structure
 
 WIDTHS = (4, 6, 8, 10)  # to which numbers of features are padded, since each is compiled once
-DEEP_STEP, MOST_FEATURES = 4, 32  # beyond, padded to multiples of this, up to the bits of a pattern
-MOST_WITH_TABLE = WIDTHS[-1]
+WIDTH_STEP = 4  # beyond, they are padded to multiples of this
+MAX_TABLE_FEATURES = WIDTHS[-1]
+MAX_PATH_FEATURES = 32  # the bits of a pattern
 
 
 class Paths(NamedTuple):
-    """Leaves, or pairs of siblings, with k features each: bit j is 1 where lo < code ≤ hi of its
-    column.
+    """Leaves, or pairs of siblings, with k features each: bit j is 1 where low < code ≤ high.
 
-    `rates` are the shares of training rows that meet each condition given the ones above; padding
-    is met by all.
+    `rates` are the shares of training rows that meet each condition given the ones above it; all
+    rows meet padding.
     """
 
     column: Int[np.ndarray, "paths k"]
@@ -37,15 +36,11 @@ class Paths(NamedTuple):
     rates: Float[np.ndarray, "paths k"]
     sibling_rate: Float[np.ndarray, "paths"]
     leaf: Int[np.ndarray, "paths"]
-    sibling: Int[
-        np.ndarray, "paths"
-    ]  # the leaf reached when the last bit is 0 instead; −1 for none
+    sibling: Int[np.ndarray, "paths"]  # the leaf where the last bit is 0 instead; −1 for none
 
 
 class Merged(NamedTuple):
-    """Paths by number of features, siblings first, and the structure with columns of merged
-    categories appended.
-    """
+    """Paths by number of features, siblings first, and the structure with merged categories."""
 
     groups: tuple[Paths, ...]
     structure: Structure
@@ -62,27 +57,22 @@ def merged_paths(structure: Structure) -> Merged:
         player, column, low, high, np.ones(shape, bool), np.ones(shape), np.zeros(len(nodes), int)
     )
     sets = _Sets(structure)
-    found: dict[int, list[Paths]] = {}
+    by_width: dict[int, list[Paths]] = {}
     while len(nodes):
         at_leaf = structure.leaf[nodes] >= 0
-        _collect(found, state.take(at_leaf), structure.leaf[nodes[at_leaf]], None, None)
+        _collect(by_width, state.take(at_leaf), structure.leaf[nodes[at_leaf]], None, None)
         nodes, state = nodes[~at_leaf], state.take(~at_leaf)
         left, right, is_new = state.split(nodes, structure, sets)
         first, second = structure.left[nodes], structure.right[nodes]
         siblings = is_new & (structure.leaf[first] >= 0) & (structure.leaf[second] >= 0)
         rate = _rate(structure, second, nodes)
-        _collect(
-            found,
-            left.take(siblings),
-            structure.leaf[first[siblings]],
-            structure.leaf[second[siblings]],
-            rate[siblings],
-        )
+        own, other = (structure.leaf[side[siblings]] for side in (first, second))
+        _collect(by_width, left.take(siblings), own, other, rate[siblings])
         nodes = np.concatenate([first[~siblings], second[~siblings]]).astype(np.int64)
         state = left.take(~siblings).join(right.take(~siblings))
     groups = [
-        Paths(*(np.concatenate(parts) for parts in zip(*found[width], strict=True)))
-        for width in sorted(found)
+        Paths(*map(np.concatenate, zip(*by_width[width], strict=True)))
+        for width in sorted(by_width)
     ]
     return Merged(tuple(map(_siblings_first, groups)), sets.extended())
 
@@ -131,7 +121,7 @@ class _Frontier(NamedTuple):
             else:
                 side.low[every, slot] = np.maximum(side.low[every, slot], at)
             for node in np.flatnonzero(~is_new & (column >= structure.num_features)):
-                sets.merge(self, side, int(node), slot[node], column[node], goes_left)
+                sets.merge(self, side, int(node), int(slot[node]), int(column[node]), goes_left)
             plain = is_new | (column < structure.num_features)
             side.column[every[plain], slot[plain]] = column[plain]
             side.used[:] += is_new
@@ -140,19 +130,15 @@ class _Frontier(NamedTuple):
 
 
 class _Sets:
-    """Columns for sets of categories: those of splits, and those that several splits on one feature
-    leave.
-    """
+    """Columns for sets of categories: of splits, and of several splits on one feature together."""
 
     def __init__(self, structure: Structure):
         self.structure = structure
         self.known = {category: number for number, category in enumerate(structure.categories)}
 
     def player_of(self, column: Int[np.ndarray, "nodes"]) -> Int[np.ndarray, "nodes"]:
-        features = [category.feature for category in self.known]
-        return np.concatenate([np.arange(self.structure.num_features), np.array(features, int)])[
-            column
-        ]
+        of_sets = np.array([category.feature for category in self.known], int)
+        return np.concatenate([np.arange(self.structure.num_features), of_sets])[column]
 
     def merge(
         self,
@@ -171,32 +157,22 @@ class _Sets:
         )
         was_inside = before.high[node, slot] == 0
         if was_inside and goes_left:
-            left, missing, inside = (
-                old.inside & new.inside,
-                old.missing_inside and new.missing_inside,
-                True,
-            )
+            inside = old.inside & new.inside
+            missing_inside = old.missing_inside and new.missing_inside
         elif was_inside:
-            left, missing, inside = (
-                old.inside - new.inside,
-                old.missing_inside and not new.missing_inside,
-                True,
-            )
+            inside = old.inside - new.inside
+            missing_inside = old.missing_inside and not new.missing_inside
         elif goes_left:
-            left, missing, inside = (
-                new.inside - old.inside,
-                new.missing_inside and not old.missing_inside,
-                True,
-            )
+            inside = new.inside - old.inside
+            missing_inside = new.missing_inside and not old.missing_inside
         else:
-            left, missing, inside = (
-                old.inside | new.inside,
-                old.missing_inside or new.missing_inside,
-                False,
-            )
-        number = self.known.setdefault(Category(old.feature, left, missing), len(self.known))
+            inside = old.inside | new.inside
+            missing_inside = old.missing_inside or new.missing_inside
+        category = Category(old.feature, inside, missing_inside)
+        number = self.known.setdefault(category, len(self.known))
+        is_set = was_inside or goes_left
         after.column[node, slot] = self.structure.num_features + number
-        after.low[node, slot], after.high[node, slot] = (-1, 0) if inside else (0, MISSING - 1)
+        after.low[node, slot], after.high[node, slot] = (-1, 0) if is_set else (0, MISSING - 1)
 
     def extended(self) -> Structure:
         return dataclasses.replace(self.structure, categories=tuple(self.known))
@@ -210,27 +186,30 @@ def _rate(
     return np.where(cover > 0, structure.cover[child] / np.where(cover > 0, cover, 1), 0.5)
 
 
-def _collect(found: dict[int, list[Paths]], state: _Frontier, leaf, sibling, sibling_rate) -> None:
-    """Add finished paths to those of their width; padding stands in front, so that the last bit
-    stays the last.
-    """
-    if sibling is None:
+def _collect(
+    by_width: dict[int, list[Paths]],
+    state: _Frontier,
+    leaf: Int[np.ndarray, "paths"],
+    sibling: Int[np.ndarray, "paths"] | None,
+    sibling_rate: Float[np.ndarray, "paths"] | None,
+) -> None:
+    """Add finished paths to those of their width; padding comes first: the last bit stays last."""
+    if sibling is None or sibling_rate is None:
         sibling, sibling_rate = np.full(len(leaf), -1), np.ones(len(leaf))
     for count in np.unique(state.used[state.used > 0]):  # a tree of one leaf moves nothing
         here = state.used == count
-        if count > MOST_FEATURES:
+        if count > MAX_PATH_FEATURES:
             raise InputError(
-                f"a path with {count} features is too long: at most {MOST_FEATURES} are read."
+                f"a path with {count} features is too long: at most {MAX_PATH_FEATURES} are read."
             )
-        width = next(
-            (width for width in WIDTHS if width >= count), DEEP_STEP * -(-int(count) // DEEP_STEP)
-        )
+        beyond = WIDTH_STEP * -(-int(count) // WIDTH_STEP)
+        width = next((width for width in WIDTHS if width >= count), beyond)
         spare = width - int(count)
 
-        def padded(part, filler, here=here, count=count, spare=spare):
-            return np.pad(part[here][:, :count], ((0, 0), (spare, 0)), constant_values=filler)
+        def padded(array, filler, here=here, count=count, spare=spare):
+            return np.pad(array[here][:, :count], ((0, 0), (spare, 0)), constant_values=filler)
 
-        found.setdefault(width, []).append(
+        by_width.setdefault(width, []).append(
             Paths(
                 column=padded(state.column, 0).astype(np.int32),
                 player=padded(state.player, 0).astype(np.int32),

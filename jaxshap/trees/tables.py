@@ -6,15 +6,13 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt
 
 from jaxshap.trees.paths import Paths
 
-MOST_DENSE = 8  # features for which a table is one product with a constant matrix
-ROWS_AT_ONCE, PATHS_AT_ONCE = (
-    1024,
-    64,
-)  # sums of a few paths are summed in turn: float32 keeps two digits more
+MAX_DENSE_FEATURES = 8  # up to which a table is one product with a constant matrix
+ROWS_AT_ONCE = 1024
+PATHS_AT_ONCE = 64  # each block is summed by itself, by which float32 keeps two digits more
 
 
 @functools.cache
@@ -34,32 +32,30 @@ def shares(width: int) -> Float[np.ndarray, "k patterns patterns"]:
 
 @functools.cache
 def pair_shares(width: int) -> Float[np.ndarray, "pairs patterns patterns"]:
-    """The same for the interaction of features i > j: ± s! t!/(s+t+1)!, the two themselves not
-    counted.
-    """
+    """The same for the interaction of features i > j: ± s! t!/(s+t+1)!, not counting i and j."""
     row, other, only_row, only_other, all_met = _patterns(width)
     weights = factorials(width, 0, 0)
-    found = []
+    shares_of_pairs = []
     for i, j in pairs(width):
         first, second = ((row >> bit) % 2 - (other >> bit) % 2 for bit in (i, j))
         s = np.maximum(only_row - (first > 0) - (second > 0), 0)
         t = np.maximum(only_other - (first < 0) - (second < 0), 0)
-        found.append(first * second * all_met * weights[s, t])
-    return np.stack(found)
+        shares_of_pairs.append(first * second * all_met * weights[s, t])
+    return np.stack(shares_of_pairs)
 
 
 @functools.cache
 def factorials(width: int, less_s: int, less_t: int) -> Float[np.ndarray, "s t"]:
-    """(s − less_s)! (t − less_t)!/(s + t − less_s − less_t + 1)! where both are there, else 0.
+    """(s − less_s)! (t − less_t)!/(s + t − less_s − less_t + 1)! where s ≥ less_s and t ≥ less_t.
 
-    With one taken away it is the weight of a feature, (s−1)! t!/(s+t)!; with two, that of a pair.
+    Elsewhere 0. One less is the weight of a feature, (s−1)! t!/(s+t)!; two less, that of a pair.
     """
-    found = np.zeros((width + 1, width + 1))
+    weights = np.zeros((width + 1, width + 1))
     for s in range(less_s, width + 1):
         for t in range(less_t, width + 1 - s):
             a, b = s - less_s, t - less_t
-            found[s, t] = math.factorial(a) * math.factorial(b) / math.factorial(a + b + 1)
-    return found
+            weights[s, t] = math.factorial(a) * math.factorial(b) / math.factorial(a + b + 1)
+    return weights
 
 
 def pairs(width: int) -> list[tuple[int, int]]:
@@ -83,57 +79,53 @@ def tables(
     num_siblings: int,
     order: int = 1,
 ) -> Float[Array, "paths slots patterns"]:
-    """What each feature (or pair, `order` 2) gets of both leaves, for each pattern of a row and
-    chances of patterns
-    of the background; slots are outputs times features. Only the first `num_siblings` paths have a
-    second leaf.
+    """What each feature (or pair, `order` 2) gets of both leaves, for each pattern of a row.
+
+    The chances are those of patterns of the background; slots are outputs times features. Only the
+    first `num_siblings` paths have a second leaf.
     """
     width = paths.column.shape[1]
-    found = values[paths.leaf][:, :, None, None] * _weighted(chances, width, order)[:, None]
+    entries = values[paths.leaf][:, :, None, None] * _weighted(chances, width, order)[:, None]
     if num_siblings:
         second = _weighted(sibling_chances[:num_siblings], width, order)
-        second = second.reshape(*second.shape[:2], 2, -1)[:, :, ::-1].reshape(
-            second.shape
-        )  # its last bit is turned
+        halves = second.reshape(*second.shape[:2], 2, -1)
+        second = halves[:, :, ::-1].reshape(second.shape)  # the last bit is flipped
         number = jnp.asarray(paths.sibling[:num_siblings])
         sibling = jnp.where(number[:, None] < 0, 0, values[number])
-        found = found.at[:num_siblings].add(sibling[:, :, None, None] * second[:, None])
-    return found.reshape(len(found), -1, found.shape[-1])
+        entries = entries.at[:num_siblings].add(sibling[:, :, None, None] * second[:, None])
+    return entries.reshape(len(entries), -1, entries.shape[-1])
 
 
 def _weighted(
     chances: Float[Array, "paths patterns"], width: int, order: int
 ) -> Float[Array, "paths k patterns"]:
-    if order == 2 or width <= MOST_DENSE:
+    if order == 2 or width <= MAX_DENSE_FEATURES:
         return _product((shares if order == 1 else pair_shares)(width), chances)
-    return jax.lax.map(lambda one: _integrated(one, width), chances, batch_size=16)
+    return jax.lax.map(lambda of_path: _integrated(of_path, width), chances, batch_size=16)
 
 
 def _product(
     weights: Float[np.ndarray, "k patterns patterns"], chances: Float[Array, "paths patterns"]
 ) -> Float[Array, "paths k patterns"]:
-    """Σ_B weights[k, A, B] chances[B], leaving out those B that miss a condition, among the first
-    three, that A misses.
+    """Σ_B weights[k, A, B] chances[B], omitting blocks where all weights are 0.
 
-    The weights are 0 there, which spares more than half of the products; small ones are faster as
-    they are.
+    They are 0 where A and B both miss one of the last three conditions: to omit these blocks saves
+    more than half of a large product. A small product is faster as it is.
     """
-    parts = 8 if weights.shape[1] >= 2**MOST_DENSE else 1
+    parts = 8 if weights.shape[1] >= 2**MAX_DENSE_FEATURES else 1
     blocks = weights.reshape(len(weights), parts, -1, parts, weights.shape[1] // parts)
     chances = chances.reshape(len(chances), parts, -1)
-    found = []
+    sums = []
     for part in range(parts):
         others = [other for other in range(parts) if part | other == parts - 1]
         block = jnp.asarray(blocks[:, part][:, :, others], chances.dtype)
-        found.append(
-            jnp.einsum("pob,kaob->pka", chances[:, np.array(others)], block, precision="highest")
-        )
-    return jnp.concatenate(found, axis=2)
+        chosen = chances[:, np.array(others)]
+        sums.append(jnp.einsum("pob,kaob->pka", chosen, block, precision="highest"))
+    return jnp.concatenate(sums, axis=2)
 
 
 def _integrated(chances: Float[Array, "patterns"], width: int) -> Float[Array, "k patterns"]:
-    """The same as a product with `shares`, by Gauss–Legendre over the chance q of taking the row's
-    side.
+    """The same as a product with `shares`, by Gauss–Legendre over the chance q of the row's side.
 
     At each q all bits are mixed by [[0, 1−q], [q, 1]]; undoing this for bit j shows what j adds.
     """
@@ -153,18 +145,18 @@ def _integrated(chances: Float[Array, "patterns"], width: int) -> Float[Array, "
         off, on = halves[..., 0], halves[..., 1]
         without = (-weight / (1 - q) * off).sum(0)
         within = (weight / q * (on - off / (1 - q))).sum(0)
-        return jnp.concatenate([off, on], axis=-1), jnp.stack([without, within], axis=-1).reshape(
-            -1
-        )
+        by_pattern = jnp.stack([without, within], axis=-1).reshape(-1)
+        return jnp.concatenate([off, on], axis=-1), by_pattern
 
     _, turned = jax.lax.scan(show, jax.lax.fori_loop(0, width, mix, mixed), length=width)
     back = [turned[j].reshape(2**j, -1).T.reshape(-1) for j in range(width)]
     return jnp.stack(back)
 
 
-def patterns(paths: Paths, codes: Int[Array, "columns rows"]) -> Int[Array, "paths rows"]:
-    """Which conditions each row meets, one bit a feature; codes may be narrow, a missing value the
-    largest of them.
+def patterns(paths: Paths, codes: Int[Array, "columns rows"]) -> UInt[Array, "paths rows"]:
+    """Which conditions each row meets, one bit per feature.
+
+    The largest number of the codes' integer type stands for a missing value.
     """
     width, missing_code = paths.column.shape[1], jnp.iinfo(codes.dtype).max
     dtype = jnp.uint8 if width <= 8 else jnp.uint16 if width <= 16 else jnp.uint32
@@ -173,57 +165,59 @@ def patterns(paths: Paths, codes: Int[Array, "columns rows"]) -> Int[Array, "pat
     def of_path(_, path):
         column, low, high, missing = path
         code = codes[column]
-        met = ((code > low[:, None]) & (code <= high[:, None])) | (
-            (code == missing_code) & missing[:, None]
-        )
+        inside = (code > low[:, None]) & (code <= high[:, None])
+        met = inside | ((code == missing_code) & missing[:, None])
         return None, jnp.where(met, powers, 0).sum(0).astype(dtype)
 
     low, high = (
         jnp.minimum(part, missing_code - 1).astype(codes.dtype) for part in (paths.low, paths.high)
     )
-    return jax.lax.scan(
-        of_path, None, (jnp.asarray(paths.column), low, high, jnp.asarray(paths.missing))
-    )[1]
+    conditions = jnp.asarray(paths.column), low, high, jnp.asarray(paths.missing)
+    return jax.lax.scan(of_path, None, conditions)[1]
 
 
 def apply_tables(
     entries: Float[Array, "paths slots patterns"],
-    found: Int[Array, "paths rows"],
-    places: Int[Array, "paths slots"],
+    row_patterns: UInt[Array, "paths rows"],
+    places: Int[Array | np.ndarray, "paths slots"],
     num_places: int,
 ) -> Float[Array, "places rows"]:
-    """The sum over paths of their tables' entries at the rows' patterns, each slot added to its
-    place.
-    """
-    start = jnp.zeros((num_places, found.shape[1]), entries.dtype)
+    """The sum over paths of their tables' entries at the rows' patterns, added slot by slot."""
+    start = jnp.zeros((num_places, row_patterns.shape[1]), entries.dtype)
 
     def of_path(total, path):
         table, pattern, place = path
-        return total.at[place].add(
-            table.at[:, pattern].get(mode="promise_in_bounds"), mode="promise_in_bounds"
-        ), None
+        slots = table.at[:, pattern].get(mode="promise_in_bounds")
+        return total.at[place].add(slots, mode="promise_in_bounds"), None
 
     def of_block(total, block):
         return total + jax.lax.scan(of_path, start, block)[0], None
 
-    return jax.lax.scan(of_block, start, blocked((entries, found, places), PATHS_AT_ONCE))[0]
+    blocks = blocked((entries, row_patterns, places), PATHS_AT_ONCE)
+    return jax.lax.scan(of_block, start, blocks)[0]
 
 
-def blocked(parts: tuple, size: int) -> tuple:
+def blocked(arrays: tuple, size: int) -> tuple:
     """Arrays over paths as blocks of `size`, the last filled up with zeros."""
-    count = -(-len(parts[0]) // size)
+    count = -(-len(arrays[0]) // size)
 
-    def one(part):
-        padded = jnp.pad(part, ((0, count * size - len(part)),) + ((0, 0),) * (part.ndim - 1))
-        return padded.reshape(count, size, *part.shape[1:])
+    def in_blocks(array):
+        padded = jnp.pad(array, ((0, count * size - len(array)),) + ((0, 0),) * (array.ndim - 1))
+        return padded.reshape(count, size, *array.shape[1:])
 
-    return tuple(one(jnp.asarray(part)) for part in parts)
+    return tuple(in_blocks(jnp.asarray(array)) for array in arrays)
 
 
-def _patterns(width: int):
-    """Patterns of a row and of a background row: how many only one of them meets, and whether all
-    are met.
-    """
+def _patterns(
+    width: int,
+) -> tuple[
+    Int[np.ndarray, "row 1"],
+    Int[np.ndarray, "1 other"],
+    Int[np.ndarray, "row other"],
+    Int[np.ndarray, "row other"],
+    Bool[np.ndarray, "row other"],
+]:
+    """Patterns of two rows: how many conditions only one of them meets, and whether all are met."""
     ones = np.array([number.bit_count() for number in range(2**width)])
     row, other = np.arange(2**width)[:, None], np.arange(2**width)[None, :]
     return row, other, ones[row & ~other], ones[other & ~row], (row | other) == 2**width - 1

@@ -33,9 +33,9 @@ game = jaxshap.marginal(predict, X, background)
 found = jaxshap.estimate(0, game, jaxshap.Leverage(), 150, mesh=mesh)
 np.testing.assert_allclose(np.moveaxis(found.values, 0, 1), alone.values, atol=1e-5)
 from jax.sharding import NamedSharding, PartitionSpec
-from jaxshap.evaluation import _gathered
+from jaxshap.engine.batches import _gathered
 batches = jax.device_put(np.ones((2, 16, 12), bool), NamedSharding(mesh, PartitionSpec(None, ("a", "b"))))
-text = _gathered(mesh).lower(game, batches, 2).compile().as_text()
+text = _gathered(mesh).lower(game, batches, None, 2).compile().as_text()
 assert "all-gather" in text  # the work was shared out, or there would be nothing to gather
 many = np.repeat(X, 8, axis=0)
 rows = jax.device_put(many, NamedSharding(mesh, PartitionSpec(("a", "b"))))

@@ -10,7 +10,7 @@ import trees_oracle as oracle
 
 import jaxshap
 from jaxshap.trees import attribution
-from jaxshap.trees.ensemble import Tree, make_ensemble, round_down
+from jaxshap.trees.ensemble import Tree, make_ensemble
 from jaxshap.trees.interventional_values import interventional, interventional_interactions
 from jaxshap.trees.path_dependent_values import (
     base_margin,
@@ -18,6 +18,7 @@ from jaxshap.trees.path_dependent_values import (
     path_dependent_interactions,
 )
 from jaxshap.trees.paths import merged_paths
+from jaxshap.trees.structure import round_down
 
 FEATURES = 5
 
@@ -330,7 +331,7 @@ def test_rows_and_paths_in_many_parts_are_those_in_one(monkeypatch):
     _, ensemble, rows, background = case("categories", count=23)
     whole = path_dependent(ensemble, rows), interventional(ensemble, rows, background)
     monkeypatch.setattr(attribution, "ROWS_AT_ONCE", 5)
-    monkeypatch.setattr(attribution, "TABLE_BYTES", 1)
+    monkeypatch.setattr(attribution, "MAX_TABLE_BYTES", 1)
     jax.clear_caches()
     parts = path_dependent(ensemble, rows), interventional(ensemble, rows, background)
     for one, other in zip(whole, parts, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 def goes_left(tree, node, x):
     value = x[tree.feature[node]]
     if node in tree.categories:
-        if np.isnan(value) or value < 0:
+        if np.isnan(value):
             return bool(tree.missing_left[node])
         return int(value) in tree.categories[node]
     return bool(tree.missing_left[node]) if np.isnan(value) else bool(value <= tree.threshold[node])

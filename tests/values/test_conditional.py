@@ -263,7 +263,9 @@ class TestKMeans:
         rows = rng.normal(size=(60, 3))
         few = jaxshap.kmeans(rows, 4, weights=rng.random(60), key=1)
         result = jaxshap.explain(lambda x: jnp.tanh(x.sum(1)), rows[:2], few)
-        game = jaxshap.marginal(lambda x: jnp.tanh(x.sum(1)), rows[:2], few.rows, few.weights)
+        game = jaxshap.marginal(
+            lambda x: jnp.tanh(x.sum(1)), rows[:2], few.rows, weights=few.weights
+        )
         np.testing.assert_allclose(result.values.T, jaxshap.shapley_values(game), atol=1e-6)
 
     def test_as_many_as_there_are_rows_is_the_background(self):

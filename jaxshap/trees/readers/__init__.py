@@ -1,1 +1,1 @@
-"""Readers of fitted tree ensembles, one file a library."""
+"""Readers of fitted tree ensembles, one file per library; `registry.py` lists them."""

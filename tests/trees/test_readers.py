@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 import jaxshap
 from jaxshap.trees.interventional_values import interventional
 from jaxshap.trees.path_dependent_values import path_dependent
-from jaxshap.trees.readers.convert import is_tree_model, read_trees
+from jaxshap.trees.readers.registry import is_tree_model, read_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 5))
