@@ -29,6 +29,7 @@ from jaxshap.errors import ModelOutputError as ModelOutputError
 from jaxshap.errors import ToleranceWarning as ToleranceWarning
 from jaxshap.errors import UnsupportedModelError as UnsupportedModelError
 from jaxshap.estimators import MSR as MSR
+from jaxshap.estimators import Balanced as Balanced
 from jaxshap.estimators import Castro as Castro
 from jaxshap.estimators import Estimate as Estimate
 from jaxshap.estimators import Estimator as Estimator

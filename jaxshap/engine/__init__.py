@@ -26,5 +26,6 @@ from jaxshap.engine.runner import plan_size as plan_size
 from jaxshap.engine.runner import run as run
 from jaxshap.engine.runner import salvage as salvage
 from jaxshap.engine.runner import solve as solve
+from jaxshap.engine.runner import solve_each as solve_each
 
 __all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]

@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jaxshap.errors import BudgetError, InputError, InputTypeError
-from jaxshap.estimators import Estimator, Exact, OddGP, Permutation
+from jaxshap.estimators import Estimator, Exact, OddGP, Permutation, Scattered
 from jaxshap.games import Game
+
+MIN_STRATA = 30  # from which on own coalitions with a linear read-out beat one shared process
 
 
 def default_budget(num_players: int) -> int:
@@ -18,9 +20,15 @@ def default_budget(num_players: int) -> int:
 
 
 def default_estimator(game: Game, budget: int) -> Estimator:
-    """Exact where 2**n is affordable, else the most accurate estimator that the budget buys."""
+    """Exact where 2**n is affordable, else the most accurate estimator that the budget buys.
+
+    With many strata each gets coalitions of its own, and their errors average out; with few, or
+    one, a Gaussian process makes more of each coalition.
+    """
     if 2**game.num_players <= budget:
         return Exact()
+    if game.num_strata >= MIN_STRATA and budget >= 2 * game.num_players:
+        return Scattered()
     # below 2n + 2, one ordering and its reverse is the most that a budget buys
     return OddGP() if budget >= 2 * game.num_players + 2 else Permutation()
 

@@ -12,8 +12,10 @@ from jaxshap.engine.memory import bucket
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered
 
 
-def solve_on_host(estimator: Estimator, plan: Plan, worths: Any, empty: Any, full: Any) -> Estimate:
-    """`estimator.solve` in float64, compiled once for all plans and outputs of about this size.
+def solve_on_host(
+    estimator: Any, plan: Plan, worths: Any, empty: Any, full: Any, *, each: bool = False
+) -> Estimate:
+    """`estimator.solve`, or that of each stratum, in float64, compiled once for all plans and outputs of about this size.
 
     Worths are centred at v(∅) and scaled by a power of two, per output, in the precision they came
     in: results do not depend on units, and a large offset costs no digits.
@@ -24,14 +26,17 @@ def solve_on_host(estimator: Estimator, plan: Plan, worths: Any, empty: Any, ful
     centred = _flat(worths, shape).astype(np.float64) - _flat(empty, shape).astype(np.float64)
     total = _flat(full, shape).astype(np.float64) - _flat(empty, shape).astype(np.float64)
     scale = _scale(centred, total)
-    solved = _solve_scaled(estimator, plan, centred / scale, total / scale)
-    count = scale.shape[-1]
-    columns = (np.asarray(part)[:, :count] * scale for part in solved)
-    values, std_error = (column.reshape(-1, *shape).astype(dtype) for column in columns)
+    solved = _solve_scaled(estimator, plan, centred / scale, total / scale, each)
+    count, front = scale.shape[-1], empty.shape[:1] if each else ()
+    columns = (np.asarray(part)[..., :count] * scale for part in solved)
+    columns = (column[: front[0]] if each else column for column in columns)
+    values, std_error = (column.reshape(*front, -1, *shape).astype(dtype) for column in columns)
     return Estimate(values, std_error)
 
 
-def _solve_scaled(estimator: Estimator, plan: Plan, worths: Any, total: Any) -> Estimate:
+def _solve_scaled(
+    estimator: Estimator, plan: Plan, worths: Any, total: Any, each: bool
+) -> Estimate:
     """With padding up to the sizes of the plan and to a bucket of outputs."""
     count = worths.shape[-1]
     columns = [(0, bucket(count) - count)]
@@ -42,7 +47,8 @@ def _solve_scaled(estimator: Estimator, plan: Plan, worths: Any, total: Any) -> 
     host = jax.local_devices(backend="cpu")[0]
     plan = jax.tree.map(np.asarray, jax.device_get(plan))
     with in_float64_on(host):
-        solved = _solve(estimator, plan, worths, np.zeros_like(total), total)
+        solve = _solve_each if each else _solve
+        solved = solve(estimator, plan, worths, np.zeros_like(total), total)
         return Estimate(*map(np.asarray, solved))
 
 
@@ -75,4 +81,9 @@ def _solved(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
     return estimator.solve(plan, worths, empty, full)
 
 
+def _solved_each(estimator: Scattered, plan: Plan, worths, empty, full) -> Estimate:
+    return estimator.solve_each(plan, worths, empty, full)
+
+
 _solve = compiled(_solved, static_argnums=0)
+_solve_each = compiled(_solved_each, static_argnums=0)

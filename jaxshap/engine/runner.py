@@ -101,6 +101,11 @@ def solve(estimator: Estimator, answers: Answers, game: Game) -> Estimate:
     return solve_on_host(estimator, plan, worths, empty, full)
 
 
+def solve_each(estimator: Scattered, answers: Answers, game: Game) -> Estimate:
+    """What each stratum amounts to by itself, weights included, `(strata, n, *out)`; on the host."""
+    return solve_on_host(estimator, *answers, *game.strata_ends(), each=True)
+
+
 def traced_solve(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
     """`estimator.solve` with the library's own products in full precision on every device."""
     with jax.default_matmul_precision("highest"):
@@ -145,7 +150,11 @@ def make_plan(
     """
     size = plan_size(planner, num_players, budget)
     room = None if num_strata is None else bucket(num_strata)
-    plan = _plan(planner, num_players, bucket(budget), room, key)._replace(num_live=size)
+    plan = _plan(planner, num_players, bucket(budget), room, key)
+    constants = ()
+    if isinstance(planner, Estimator):
+        constants = planner.constants(num_players, size, len(plan.coalitions))
+    plan = plan._replace(num_live=size, constants=constants)
     coalitions = jax.device_get(plan.coalitions)[:size]
     return plan, coalitions if num_strata is None else coalitions[:, :num_strata]
 

@@ -6,7 +6,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
 from jaxshap.errors import BudgetError
 from jaxshap.estimators.balanced_design import (
@@ -62,6 +62,18 @@ class Balanced(Estimator):
         sides = jnp.asarray(pair_sequence(num_players).first(count))
         return Plan(paired(sides[:, parts]), 2 * count, parts)
 
+    def constants(self, num_players: int, num_live: int, room: int) -> tuple[np.ndarray, ...]:
+        """The read-out of the live pairs, with zeros for padding."""
+        if num_players > MAX_PLAYERS:
+            return ()
+        num_pairs, num_rows = num_live // 2, room // 2
+        dense = num_rows <= MAX_DENSE_PAIRS
+        linear, centred, left_out = _known_read_out(num_players, num_pairs, dense)
+        below = (0, num_rows - num_pairs)
+        aside = below if dense else (0, 0)
+        parts = ((linear, (0, 0)), (centred, (0, 0)), (left_out, aside))
+        return tuple(np.pad(part, (below, columns)) for part, columns in parts)
+
     def solve(
         self,
         plan: Plan,
@@ -72,9 +84,10 @@ class Balanced(Estimator):
         num_coalitions, num_players = plan.coalitions.shape
         if num_players > MAX_PLAYERS:
             return Permutation().solve(plan, worths, empty, full)
-        linear, centred, left_out = _read_out(
-            num_players, num_coalitions // 2, plan.num_live, worths.dtype
+        constants = plan.constants or self.constants(
+            num_players, int(plan.num_live), num_coalitions
         )
+        linear, centred, left_out = (jnp.asarray(part, worths.dtype) for part in constants)
         total = (full - empty).reshape(1, -1)
         gaps = (worths[::2] - worths[1::2]).reshape(num_coalitions // 2, total.shape[1])
         size = plan.coalitions[::2].sum(1, keepdims=True).astype(gaps.dtype)
@@ -86,33 +99,6 @@ class Balanced(Estimator):
         std_error = jnp.sqrt(_product(linear.T**2, errors**2))
         values = values - values.mean(0) + total / num_players
         return Estimate(*(p[plan.detail].reshape(-1, *empty.shape) for p in (values, std_error)))
-
-
-def _read_out(num_players: int, room: int, num_live: int | Int[Array, ""], dtype) -> ReadOut:
-    """The read-out of the live pairs, made on the host, with zeros for padding.
-
-    A number of live pairs that is traced is asked for when the program runs.
-    """
-    dense = room <= MAX_DENSE_PAIRS
-
-    def made(num_live) -> tuple[np.ndarray, ...]:
-        return _padded_read_out(num_players, int(num_live) // 2, room, dense, dtype)
-
-    if isinstance(num_live, int | np.integer):
-        return ReadOut(*made(num_live))
-    columns = (num_players, num_players, room if dense else 1)
-    shapes = tuple(jax.ShapeDtypeStruct((room, number), dtype) for number in columns)
-    return ReadOut(*jax.pure_callback(made, shapes, num_live, vmap_method="sequential"))
-
-
-def _padded_read_out(
-    num_players: int, num_pairs: int, room: int, dense: bool, dtype: np.dtype
-) -> tuple[np.ndarray, ...]:
-    linear, centred, left_out = _known_read_out(num_players, num_pairs, dense)
-    below = (0, room - num_pairs)
-    aside = (0, room - num_pairs if dense else 0)
-    parts = ((linear, (0, 0)), (centred, (0, 0)), (left_out, aside))
-    return tuple(np.pad(part, (below, columns)).astype(dtype) for part, columns in parts)
 
 
 @functools.lru_cache(maxsize=4)

@@ -4,7 +4,6 @@ import abc
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 
@@ -18,6 +17,7 @@ class Plan(NamedTuple):
         coalitions: who is in each coalition, one row per evaluation.
         num_live: how many rows are real.
         detail: whatever else the estimator's `solve` needs, a pytree; nothing by default.
+        constants: what depends on the sizes of the plan alone, see `Estimator.constants`.
 
     Example:
         >>> import jax, jaxshap
@@ -29,6 +29,7 @@ class Plan(NamedTuple):
     coalitions: Bool[Array, "m *strata n"]
     num_live: int | Int[Array, ""]
     detail: PyTree = ()
+    constants: PyTree = ()
 
     @property
     def live(self) -> Bool[Array, "m"]:
@@ -86,6 +87,22 @@ class Estimator(abc.ABC):
         Raises:
             BudgetError: the budget is too small; the error's `needed` is the least that would do.
         """
+
+    def constants(self, num_players: int, num_live: int, room: int) -> PyTree:
+        """Arrays that `solve` needs and that depend on the sizes alone; nothing by default.
+
+        They are made on the host in float64, once, and passed to `solve` in the plan.
+
+        Args:
+            num_players: the number n of players.
+            num_live: how many coalitions of the plan are real.
+            room: how many there are with padding.
+
+        Returns:
+            A pytree of numpy arrays.
+        """
+        del num_players, num_live, room
+        return ()
 
     @abc.abstractmethod
     def solve(

@@ -1,6 +1,7 @@
 """The list of all estimators, each of which can be made without arguments."""
 
 from jaxshap.estimators.adjusted import RegressionAdjusted
+from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.castro import Castro
 from jaxshap.estimators.exact import Exact
 from jaxshap.estimators.kernel import Kernel, Leverage
@@ -15,6 +16,7 @@ from jaxshap.estimators.stratified import Stratified, WithoutReplacement
 from jaxshap.estimators.unbiased import MSR, UnbiasedKernel
 
 ESTIMATORS: tuple[type[Estimator], ...] = (
+    Balanced,
     Castro,
     Exact,
     Kernel,

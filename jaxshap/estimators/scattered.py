@@ -4,9 +4,9 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key, PyTree
 
-from jaxshap.estimators.kernel import Leverage
+from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 
 
@@ -32,7 +32,7 @@ class Scattered(Estimator):
         True
     """
 
-    estimator: Estimator = Leverage()
+    estimator: Estimator = Balanced()
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int, num_strata: int = 1) -> Plan:
         """Coalitions `(m, strata, n)`; see `Estimator.plan`."""
@@ -45,6 +45,10 @@ class Scattered(Estimator):
         coalitions = jnp.moveaxis(plans.coalitions, 0, 1)
         return Plan(coalitions, size, plans.detail)
 
+    def constants(self, num_players: int, num_live: int, room: int) -> PyTree:
+        """Those of the inner estimator: they serve all strata."""
+        return self.estimator.constants(num_players, num_live, room)
+
     def solve(
         self,
         plan: Plan,
@@ -52,13 +56,32 @@ class Scattered(Estimator):
         empty: Float[Array, "strata *out"],
         full: Float[Array, "strata *out"],
     ) -> Estimate:
-        """From the parts of the worths, w_b v_b(S); strata of weight 0 add nothing."""
+        """From the parts of the worths, w_b v_b(S); strata of weight 0 add nothing.
+
+        Where a stratum alone cannot know its error, the spread between strata bounds it.
+        """
+        each = self.solve_each(plan, worths, empty, full)
+        values, variance = each.values.sum(0), (each.std_error**2).sum(0)
+        share = (full - empty).astype(values.dtype)
+        live = (jnp.abs(worths).sum(0) + jnp.abs(share)).reshape(len(share), -1).sum(1) > 0
+        spread = self._spread(each.values, live)
+        return Estimate(values, jnp.sqrt(jnp.where(jnp.isnan(variance), spread, variance)))
+
+    def solve_each(self, plan: Plan, worths, empty, full) -> Estimate:
+        """The part of every stratum, `(strata, n, *out)`."""
 
         def of_stratum(coalitions, detail, worths, empty, full):
-            return self.estimator.solve(
-                Plan(coalitions, plan.num_live, detail), worths, empty, full
-            )
+            own = Plan(coalitions, plan.num_live, detail, plan.constants)
+            return self.estimator.solve(own, worths, empty, full)
 
         axes = (1, 0, 1, 0, 0)
-        each = jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
-        return Estimate(each.values.sum(0), jnp.sqrt((each.std_error**2).sum(0)))
+        return jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
+
+    @staticmethod
+    def _spread(parts: Float[Array, "strata n *out"], live: Bool[Array, "strata"]):
+        """The variance of a sum of parts as if they had one mean: never too small."""
+        count = live.sum().astype(parts.dtype)
+        shown = live.reshape(-1, *(1,) * (parts.ndim - 1))
+        mean = jnp.where(shown, parts, 0).sum(0) / count
+        squares = jnp.where(shown, parts - mean, 0) ** 2
+        return squares.sum(0) * count / (count - 1)  # 0 / 0, unknown, for a single stratum

@@ -51,7 +51,7 @@ class Component:
         """The component at each point (points, columns)."""
         points = self._checked(points)
         weights: Any = self.weights  # numpy's for a host model, JAX's for others
-        game = marginal(self.model, self._rows(points), self.background, weights)
+        game = marginal(self.model, self._rows(points), self.background, weights=weights)
         sets = sets_up_to(len(self.columns), len(self.columns))[1:]
         coalitions = np.zeros((len(sets), game.num_players), bool)
         coalitions[:, self.columns] = sets
