@@ -141,7 +141,7 @@ def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPoste
         )
     mass = kernel_mass(game.num_players)
     coalitions = draw_independent(as_key(key), game.num_players, budget - 2, mass)
-    return posterior(coalitions, evaluate(game, coalitions) - game.empty)
+    return posterior(coalitions, jnp.asarray(evaluate(game, coalitions) - game.empty))
 
 
 def posterior(
