@@ -50,8 +50,8 @@ class Component:
     def __call__(self, points: Any) -> Float[Array, "points *outputs"]:
         """The component at each point (points, columns)."""
         points = self._checked(points)
-        weights: Any = self.weights  # numpy's for a host model, JAX's for others
-        game = marginal(self.model, self._rows(points), self.background, weights=weights)
+        rows = self._rows(points)
+        game = marginal(self.model, rows, self.background, weights=self.weights)
         sets = sets_up_to(len(self.columns), len(self.columns))[1:]
         coalitions = np.zeros((len(sets), game.num_players), bool)
         coalitions[:, self.columns] = sets
@@ -61,7 +61,7 @@ class Component:
             worths = jnp.concatenate([inner, game.full[None]])
         else:
             worths = evaluate(game, coalitions, progress=False)
-        gains = worths - game.empty  # signs of all subsets sum to 0
+        gains = jnp.asarray(worths - game.empty)  # signs of all subsets sum to 0
         return jnp.tensordot(jnp.asarray(signs, gains.dtype), gains, 1)
 
     def _checked(self, points: Any) -> Float[Array | np.ndarray, "points columns"]:

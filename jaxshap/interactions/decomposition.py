@@ -209,8 +209,8 @@ def decompose(game: Game | Any, order: int | None = None) -> Decomposition:
     else:
         codes = _codes(members)
         values = moebius(gains[np.argsort(codes)])[codes]
-    full = jnp.asarray(game.full, values.dtype)
-    return Decomposition(values.at[0].set(game.empty), full, number, order)
+    values = values.at[0].set(game.empty)
+    return Decomposition(values, jnp.asarray(game.full, values.dtype), number, order)
 
 
 @jax.jit

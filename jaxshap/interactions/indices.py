@@ -75,8 +75,8 @@ def exact_interactions(game: Game | Any, index: str = "SII", order: int = 2) -> 
         worths = evaluate_all(game)
         solve = _from_worths if is_traced(worths) else _compiled_from_worths
         values = solve(worths, index, order)
-    empty = jnp.asarray(game.empty, values.dtype)
-    return Interactions(values, jnp.zeros_like(values), empty, index, number, order)
+    base = jnp.asarray(game.empty, values.dtype)
+    return Interactions(values, jnp.zeros_like(values), base, index, number, order)
 
 
 def _from_worths(

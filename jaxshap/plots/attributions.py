@@ -1,25 +1,24 @@
 """Values with their error bars: of a row, over rows, and from the base value to the prediction."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import (
+    check_one_output,
+    check_one_row,
     drawn_values,
     footnote,
     labels,
-    one_output,
-    one_row,
     what_is_drawn,
 )
 from jaxshap.plots.style import (
     LINES,
-    NEGATIVE,
-    POSITIVE,
-    SURE,
+    QUANTILE,
+    Axes,
+    colours_by_sign,
     draw_errors,
     error_words,
     largest,
@@ -30,17 +29,26 @@ from jaxshap.plots.style import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-LETTER = 0.017  # of the width of axes, for one of a number on the right
+CHARACTER_WIDTH = 0.017  # of a number on the right, as a share of the width of the axes
 
 
-def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """The largest values with ± 1.96 standard errors: of a single row, or mean |value| over rows.
+def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """Draw the largest values as bars with ± 1.96 standard errors.
 
-    One output only: pick it first, `ex[:, :, "yes"]`. Errors are those of the estimation for these
-    very rows.
+    They are the values of a single row, or mean |value| over rows. The errors are those of the
+    estimation for these very rows.
+
+    Args:
+        explanation: the explanation of one output; pick it first, as in `ex[:, :, "yes"]`.
+        most: how many features to draw, the largest first; 12 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or nothing to draw.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -48,18 +56,16 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
         >>> [float(patch.get_width()) for patch in jaxshap.plots.bar(ex).patches]
         [2.0, -1.0]
     """
-    one_output(explanation, "bar")
+    check_one_output(explanation, "bar")
     values, errors = drawn_values(explanation)
     order = largest(np.abs(values), most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
-    heights = np.arange(len(order))
-    colours = (
-        _colours(values[order]) if len(explanation) == 1 else LINES[0]
-    )  # a mean of |values| has no sign
+    heights, signed = np.arange(len(order)), len(explanation) == 1  # mean |value| has no sign
+    colours = colours_by_sign(values[order]) if signed else LINES[0]
     ax.barh(heights, values[order], color=colours, height=0.7)
     draw_errors(ax, values[order], heights, errors[order])
     ax.axvline(0, color="black", lw=0.8)
-    if len(explanation) > 1:
+    if not signed:
         ax.set_xlim(left=0)  # where errors would reach below
     name_rows(ax, labels(explanation, order))
     what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
@@ -67,84 +73,79 @@ def bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -
     return tidy(ax)
 
 
-def waterfall(explanation: Explanation, *, most: int = 10, ax: "Axes | None" = None) -> "Axes":
-    """From the base value to the prediction of a single row: one bar a feature, the largest first,
-    ± 1.96 errors.
+def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = None) -> Axes:
+    """Draw the way from the base value to the prediction of a single row.
 
-    The error of what the smaller features sum to is a bound: their errors added up, or those of the
-    features shown, whichever is less, since all values together have none. Pick one output first;
-    keep all features.
+    There is one bar per feature, the largest first, with ± 1.96 standard errors. The error of the
+    sum of the smaller features is a bound: their errors added up, or those of the features shown,
+    whichever is less, since all values together have none.
+
+    Args:
+        explanation: the explanation of one row and output, with all its features; pick them
+            first, as in `ex[0, :, "yes"]`.
+        most: how many features to draw on their own; 10 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several rows or outputs, or nothing to draw.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
-        >>> ex = jaxshap.explain(lambda x: 3 + 2 * x[:, 0] - x[:, 1], np.ones((1, 2)), np.zeros((1, 2)))
+        >>> def model(x):
+        ...     return 3 + 2 * x[:, 0] - x[:, 1]
+        >>> ex = jaxshap.explain(model, np.ones((1, 2)), np.zeros((1, 2)))
         >>> [label.get_text() for label in jaxshap.plots.waterfall(ex).get_yticklabels()]
         ['base value', 'x0 = 1', 'x1 = 1', 'prediction']
     """
-    one_output(explanation, "waterfall")
-    one_row(explanation, "waterfall")
-    values, errors = explanation.values[0], SURE * explanation.std_error[0]
+    check_one_output(explanation, "waterfall")
+    check_one_row(explanation, "waterfall")
+    values, errors = explanation.values[0], QUANTILE * explanation.std_error[0]
     order = largest(np.abs(values), most)
-    if len(order) == len(values) - 1:  # the last one takes no more room than its sum would
+    if len(order) == len(values) - 1:  # the last feature takes no more room than a sum would
         order = largest(np.abs(values), most + 1)
-    names, steps, spread = labels(explanation, order), values[order], errors[order]
+    names, steps, spreads = labels(explanation, order), values[order], errors[order]
     if hidden := len(values) - len(order):
         smaller = np.setdiff1d(np.arange(len(values)), order)
+        bound = np.fmin(spreads.sum(), errors[smaller].sum())
         names = [*names, f"{hidden:,} smaller features"]
-        steps, spread = (
-            np.r_[steps, values[smaller].sum()],
-            np.r_[spread, np.fmin(spread.sum(), errors[smaller].sum())],
-        )
-    base = float(explanation.base_values[0])
-    ends = base + np.cumsum(steps)
-    ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
-    texts = [
-        number_text(step, error, signed=True) for step, error in zip(steps, spread, strict=True)
-    ]
-    if hidden and spread[-1] > 0:
+        steps, spreads = np.r_[steps, values[smaller].sum()], np.r_[spreads, bound]
+    pairs = zip(steps, spreads, strict=True)
+    texts = [number_text(step, spread, signed=True) for step, spread in pairs]
+    if hidden and spreads[-1] > 0:
         texts[-1] += " at most"
-    _draw_steps(ax, base, steps, ends, spread, texts)
+    ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
+    _draw_steps(ax, float(explanation.base_values[0]), steps, spreads, texts)
     name_rows(ax, ["base value", *names, "prediction"])
-    ax.set_xlabel(wrapped(f"output of the model ({error_words(spread)})", footnote(explanation)))
+    ax.set_xlabel(wrapped(f"output of the model ({error_words(spreads)})", footnote(explanation)))
     return tidy(ax)
 
 
 def _draw_steps(
-    ax: "Axes",
+    ax: Axes,
     base: float,
     steps: Float[np.ndarray, "k"],
-    ends: Float[np.ndarray, "k"],
     errors: Float[np.ndarray, "k"],
     texts: Sequence[str],
 ) -> None:
-    """Bars in rows 1 to k between a dot for the base value and one for the prediction, with their
-    numbers.
-    """
+    """Draw bars in rows 1 to k between dots for the base value and the prediction, with numbers."""
+    ends = base + np.cumsum(steps)
     starts, rows = ends - steps, np.arange(1, len(steps) + 1)
-    ax.barh(rows, steps, left=starts, color=_colours(steps), height=0.7)
+    ax.barh(rows, steps, left=starts, color=colours_by_sign(steps), height=0.7)
     draw_errors(ax, ends, rows, errors)
-    marks = np.r_[base, ends, ends[-1]]
-    ax.vlines(
-        marks[:-1],
-        np.arange(len(marks) - 1),
-        np.arange(1, len(marks)),
-        color="0.5",
-        lw=0.8,
-        zorder=0,
-    )
+    above = np.arange(len(steps) + 1)
+    ax.vlines(np.r_[base, ends], above, above + 1, color="0.5", lw=0.8, zorder=0)
     ax.plot([base, ends[-1]], [0, len(steps) + 1], "D", color="black", ms=5)
     known = np.nan_to_num(errors)
     right = np.maximum(starts, ends + known)
-    low = min(base, (ends - known).min(), starts.min())
+    low, high = min(base, (ends - known).min(), starts.min()), max(base, right.max())
     places, texts = [base, *right, ends[-1]], [number_text(base), *texts, number_text(ends[-1])]
-    high = max(base, right.max())
     for row, (place, text) in enumerate(zip(places, texts, strict=True)):
         ax.annotate(text, (place, row), (7, 0), textcoords="offset points", va="center", fontsize=9)
-        taken = min(0.5, 0.04 + LETTER * len(text))
+        taken = min(0.5, 0.04 + CHARACTER_WIDTH * len(text))
         high = max(high, low + (place - low) / (1 - taken))
     room = (high - low) or 1
     ax.set_xlim(low - 0.04 * room, low + room)
-
-
-def _colours(values: Float[np.ndarray, "n"]) -> list[str]:
-    return [POSITIVE if value >= 0 else NEGATIVE for value in values]

@@ -1,7 +1,7 @@
 """Values side by side with their error bars: of several explanations, and of all outputs of one."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -9,16 +9,17 @@ from jaxtyping import Float, Int
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import (
+    check_not_empty,
+    check_one_output,
     drawn_values,
     footnote,
     labels,
-    one_output,
-    something,
     what_is_drawn,
 )
 from jaxshap.plots.style import (
     HATCHES,
     LINES,
+    Axes,
     draw_errors,
     error_words,
     largest,
@@ -31,80 +32,101 @@ from jaxshap.plots.style import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 def compare(
-    explanations: Mapping[str, Explanation], *, most: int = 8, ax: "Axes | None" = None
-) -> "Axes":
-    """Several explanations of the same rows side by side, such as marginal and manifold, ± 1.96
-    standard errors.
+    explanations: Mapping[str, Explanation], *, most: int = 8, ax: Axes | None = None
+) -> Axes:
+    """Draw several explanations of the same rows side by side, with ± 1.96 standard errors.
 
-    The values of a single row, or mean |value| over rows; features are matched by name.
+    Such as one by the marginal and one by the manifold game. It draws the values of a single row,
+    or mean |value| over rows; features are matched by name.
+
+    Args:
+        explanations: explanations of the same rows and features and of one output, by the name
+            that the legend gives them.
+        most: how many features to draw, the largest first; 8 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are no explanations, or they have several outputs or differ in their
+            rows or features.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> X, model = np.array([[1.0, 0.0], [3.0, 1.0]]), lambda x: x[:, 0] * x[:, 1]
-        >>> found = {"zeros": jaxshap.explain(model, X[1:], 0 * X), "data": jaxshap.explain(model, X[1:], X)}
-        >>> [text.get_text() for text in jaxshap.plots.compare(found).get_legend().get_texts()]
+        >>> backgrounds = {"zeros": 0 * X, "data": X}
+        >>> by_name = {name: jaxshap.explain(model, X[1:], b) for name, b in backgrounds.items()}
+        >>> [text.get_text() for text in jaxshap.plots.compare(by_name).get_legend().get_texts()]
         ['zeros', 'data']
     """
     if not explanations:
         raise InputError("there are no explanations to compare: pass a dict of them by name.")
     first = next(iter(explanations.values()))
     for name, explanation in explanations.items():
-        one_output(explanation, f"compare ({name})")
-        if len(explanation) != len(first) or set(explanation.feature_names) != set(
-            first.feature_names
-        ):
+        check_one_output(explanation, f"compare ({name})")
+        same_features = set(explanation.feature_names) == set(first.feature_names)
+        if len(explanation) != len(first) or not same_features:
             raise InputError(
                 f"{name!r} has {len(explanation)} rows of {explanation.feature_names}, and the "
-                f"first has {len(first)} "
-                f"of {first.feature_names}: compare explanations of the same rows and features."
+                f"first has {len(first)} of {first.feature_names}: compare explanations of the "
+                "same rows and features."
             )
-    found = [drawn_values(each[:, list(first.feature_names)]) for each in explanations.values()]
-    values, errors = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+    names = list(first.feature_names)
+    drawn = [drawn_values(explanation[:, names]) for explanation in explanations.values()]
+    values, errors = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
     return _draw_groups(first, values, errors, list(explanations), most, ax)
 
 
-def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None) -> "Axes":
-    """All outputs at once: the values of a single row side by side, or mean |value| over rows, one
-    on the other.
+def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) -> Axes:
+    """Draw all outputs at once.
 
-    Side by side have ± 1.96 standard errors. A stack has those of its whole, at most: the errors of
-    its parts added up.
+    The values of a single row stand side by side, with ± 1.96 standard errors. Of several rows,
+    mean |value| per output is stacked; the error bar is that of the whole stack and a bound: the
+    errors of its outputs added up.
+
+    Args:
+        explanation: the explanation of several outputs.
+        most: how many features to draw, the largest first; 8 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there is a single output, or nothing to draw.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
-        >>> ex = jaxshap.explain(lambda x: np.stack([x[:, 0], -x[:, 1]], 1), np.ones((1, 2)), np.zeros((1, 2)))
+        >>> def model(x):
+        ...     return np.stack([x[:, 0], -x[:, 1]], axis=1)
+        >>> ex = jaxshap.explain(model, np.ones((1, 2)), np.zeros((1, 2)))
         >>> [text.get_text() for text in jaxshap.plots.classes(ex).get_legend().get_texts()]
         ['output 0', 'output 1']
     """
     if explanation.values.ndim != 3:
         raise InputError(
-            f"classes draws several outputs, and the values have shape {explanation.values.shape}: "
-            "bar?"
+            "classes draws several outputs, and the values have shape "
+            f"{explanation.values.shape}: draw them with bar."
         )
-    something(explanation, "classes")
-    names = explanation.output_names or tuple(
-        f"output {number}" for number in range(explanation.values.shape[2])
-    )
+    check_not_empty(explanation, "classes")
+    numbered = tuple(f"output {number}" for number in range(explanation.values.shape[2]))
+    names = explanation.output_names or numbered
     values, errors = drawn_values(explanation)
     if len(explanation) == 1:
         return _draw_groups(explanation, values, errors, names, most, ax)
     order = largest(values.sum(1), most)
     ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
-    rows, starts = np.arange(len(order)), np.cumsum(values, axis=1) - values
+    rows, widths = np.arange(len(order)), values[order]
+    starts = np.cumsum(widths, axis=1) - widths
     for number, name in enumerate(names):
-        ax.barh(
-            rows,
-            values[order, number],
-            left=starts[order, number],
-            label=shortened(name),
-            **_look(number),
-        )
-    draw_errors(ax, values[order].sum(1), rows, errors[order].sum(1))
+        look = _look(number) | {"left": starts[:, number], "label": shortened(name)}
+        ax.barh(rows, widths[:, number], **look)
+    draw_errors(ax, widths.sum(1), rows, errors[order].sum(1))
     ax.set_xlim(left=0)
     _name_groups(ax, explanation, order)
     words = error_words(errors[order]).replace("errors", "errors at most")
@@ -119,16 +141,16 @@ def _draw_groups(
     errors: Float[np.ndarray, "features k"],
     names: Sequence[str],
     most: int,
-    ax: "Axes | None",
-) -> "Axes":
+    ax: Axes | None,
+) -> Axes:
+    """Draw k bars per feature, side by side."""
     order = largest(np.abs(values).max(1), most)
     ax = ax or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height
-        ax.barh(
-            heights, values[order, number], height=height, label=shortened(name), **_look(number)
-        )
+        look = _look(number) | {"height": height, "label": shortened(name)}
+        ax.barh(heights, values[order, number], **look)
         draw_errors(ax, values[order, number], heights, errors[order, number])
     ax.axvline(0, color="black", lw=0.8)
     if len(explanation) > 1:
@@ -139,7 +161,7 @@ def _draw_groups(
     return tidy(ax)
 
 
-def _name_groups(ax: "Axes", explanation: Explanation, order: Int[np.ndarray, "k"]) -> None:
+def _name_groups(ax: Axes, explanation: Explanation, order: Int[np.ndarray, "k"]) -> None:
     name_rows(ax, labels(explanation, order))
     legend_beside(ax)
 

@@ -1,15 +1,15 @@
 """Pictures of a disparity between groups of rows."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from jaxshap.causal import Disparity
 from jaxshap.errors import InputError
 from jaxshap.plots.style import (
-    NEGATIVE,
-    POSITIVE,
-    SURE,
+    QUANTILE,
+    Axes,
+    colours_by_sign,
     draw_errors,
     error_words,
     largest,
@@ -20,27 +20,38 @@ from jaxshap.plots.style import (
     wrapped,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 def disparity(
-    found: Disparity, *, group: object = None, most: int = 12, ax: "Axes | None" = None
-) -> "Axes":
-    """What each feature adds to the difference between a group and the reference, ± 1.96 standard
-    errors, and the sum.
+    disparity: Disparity, *, group: Any = None, most: int = 12, ax: Axes | None = None
+) -> Axes:
+    """Draw what each feature adds to the difference between a group and the reference group.
 
-    One output only; `group` names one where there are several.
+    Bars have ± 1.96 standard errors; the last bar is their sum.
+
+    Args:
+        disparity: what `jaxshap.causal.disparity` returned, for one output.
+        group: the group to draw; needed where several were compared with the reference.
+        most: how many features to draw, the largest first; 12 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or several groups and none is named, or the group
+            is unknown.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-        >>> found = jaxshap.causal.disparity(jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X), ["a", "a", "b", "b"])
-        >>> jaxshap.plots.disparity(found).get_xlabel()
+        >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X)
+        >>> between = jaxshap.causal.disparity(ex, ["a", "a", "b", "b"])
+        >>> jaxshap.plots.disparity(between).get_xlabel()
         'mean attribution, b less a (± 1.96 standard errors)'
     """
-    number = _number_of(found, group)
-    values, errors = found.values[number], SURE * found.std_error[number]
+    number = _group_number(disparity, group)
+    values, errors = disparity.values[number], QUANTILE * disparity.std_error[number]
     if values.ndim > 1:
         raise InputError(
             f"disparity draws one output and there are {values.shape[1:]}: pick one of the "
@@ -49,29 +60,27 @@ def disparity(
     order = largest(np.abs(values), most)[::-1]
     ax = ax or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
     heights = np.r_[np.arange(len(order)) + 1.3, 0]  # the sum stands apart
-    lengths, ends = (
-        np.r_[values[order], found.total[number]],
-        np.r_[errors[order], SURE * found.total_std_error[number]],
-    )
-    colours = [POSITIVE if length >= 0 else NEGATIVE for length in lengths]
-    bars = ax.barh(heights, lengths, color=colours, height=0.7)
+    lengths = np.r_[values[order], disparity.total[number]]
+    spreads = np.r_[errors[order], QUANTILE * disparity.total_std_error[number]]
+    bars = ax.barh(heights, lengths, color=colours_by_sign(lengths), height=0.7)
     bars[-1].set(facecolor="0.75", edgecolor="black", linewidth=0.8)
-    draw_errors(ax, lengths, heights, ends)
+    draw_errors(ax, lengths, heights, spreads)
     ax.axvline(0, color="black", lw=0.8)
-    ax.set_yticks(
-        heights, [*(shortened(found.feature_names[feature]) for feature in order), "all features"]
-    )
-    what = f"mean attribution, {found.groups[number]} less {found.reference} ({error_words(ends)})"
+    names = [shortened(disparity.feature_names[feature]) for feature in order]
+    ax.set_yticks(heights, [*names, "all features"])
+    groups = f"{disparity.groups[number]} less {disparity.reference}"
+    what = f"mean attribution, {groups} ({error_words(spreads)})"
     ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 
 
-def _number_of(found: Disparity, group: object) -> int:
-    known = found.groups.tolist()
+def _group_number(disparity: Disparity, group: Any) -> int:
+    known = disparity.groups.tolist()
     if group is None and len(known) > 1:
         raise InputError(f"there are several groups, {known}: pick one with group=.")
     if group is not None and group not in known:
         raise InputError(
-            f"group={group!r} is not one of {known}, which were compared with {found.reference!r}."
+            f"group={group!r} is not one of {known}, which were compared with "
+            f"{disparity.reference!r}."
         )
     return 0 if group is None else known.index(group)

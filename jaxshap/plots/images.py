@@ -1,65 +1,81 @@
-"""Pictures of what parts of an image contributed."""
+"""Pictures of what patches of an image contributed."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import checked_owner, grey_images, on_pixels, one_output, one_row
-from jaxshap.plots.style import DIVERGING, SURE, largest, new_axes
+from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
+from jaxshap.plots.selection import check_one_output, check_one_row
+from jaxshap.plots.style import DIVERGING, QUANTILE, Axes, largest, new_axes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-MOST_SIGNS = 40
-LIGHTER = 1.25  # the ends of the colour map are too dark to show an image through
-DARKEST = 0.65  # of an image's black, times the colour of its patch
-FINE = 240  # pixels that make hatching end at the edge of a patch
+MAX_SIGNS = 40  # + and − in one picture
+MIN_SIGN_SHARE = 0.05  # of the largest |value|, below which a patch has no sign
+COLOUR_RANGE = 1.25  # times the largest |value|: the ends of the map are too dark for an image
+DARKEST = 0.65  # how bright an image's black leaves the colour of its patch
+HATCHED_PIXELS = 240  # per side, so that hatching ends at the edge of a patch
 
 
-def patches(
-    explanation: Explanation, owner: Int[np.ndarray, "height width"], *, ax: "Axes | None" = None
-) -> "Axes":
-    """The values of one row over its image in grey: orange and + for, purple and − against.
+def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the values of one row over its image in grey: orange and + for, purple and − against.
 
-    Hatched where |value| is within 1.96 standard errors of 0, so that its sign is not certain.
-    `owner` is that of the players: `jaxshap.patches(...).owner`, or `segments`.
+    A patch is hatched where |value| is within 1.96 standard errors of 0, so that its sign is not
+    certain.
+
+    Args:
+        explanation: the explanation of one row and output whose players are patches or segments.
+        owner: the player that owns each pixel, (height, width): `jaxshap.patches(...).owner` or
+            `jaxshap.segments(...).owner`.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several rows or outputs, or the owner does not fit the explanation.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> players, image = jaxshap.patches((4, 4), 2), np.eye(4)[None]
-        >>> ex = jaxshap.explain(lambda x: x[:, :2, :2].sum((1, 2)), image, 0 * image, groups=players)
+        >>> def model(x):
+        ...     return x[:, :2, :2].sum((1, 2))
+        >>> ex = jaxshap.explain(model, image, 0 * image, groups=players)
         >>> [text.get_text() for text in jaxshap.plots.patches(ex, players.owner).texts]
         ['+']
     """
-    one_output(explanation, "patches")
-    one_row(explanation, "patches")
+    check_one_output(explanation, "patches")
+    check_one_row(explanation, "patches")
     owner = checked_owner(explanation, owner)
-    values, errors = explanation.values[0], SURE * explanation.std_error[0]
+    values, errors = explanation.values[0], QUANTILE * explanation.std_error[0]
     unsure = (np.abs(values) < errors) & (errors > 0)
     picture = grey_images(explanation, owner)[0]
     height, width = owner.shape
     ax = ax or new_axes(4 * max(1, width / height) + 1.2, 4 * max(1, height / width))
     extent = np.abs(values).max() or 1
-    shades = on_pixels(explanation.values, owner)[0]
-    image = ax.imshow(shades, cmap=DIVERGING + "_r", vmin=-LIGHTER * extent, vmax=LIGHTER * extent)
+    shades, limit = on_pixels(explanation.values, owner)[0], COLOUR_RANGE * extent
+    image = ax.imshow(shades, cmap=DIVERGING + "_r", vmin=-limit, vmax=limit)
     image.set_data(_darkened(image.to_rgba(shades), picture))
     _hatch(ax, unsure, owner)
     _draw_signs(ax, values, unsure, owner)
     ax.set(xticks=[], yticks=[])
-    words = (
-        "hatched: within 1.96 standard errors of 0"
-        if unsure.any()
-        else "all signs certain (1.96 standard errors)"
-    )
-    if np.isnan(errors).any():
-        words = "standard errors are not known" + (
-            " for all patches" if not np.isnan(errors).all() else ""
-        )
-    bar = ax.figure.colorbar(image, ax=ax, label=f"Shapley value\n{words}")
-    bar.ax.set_ylim(-extent, extent)
+    label = f"Shapley value\n{_certainty_words(errors, unsure)}"
+    colours = ax.figure.colorbar(image, ax=ax, label=label)
+    colours.ax.set_ylim(-extent, extent)
     return ax
+
+
+def _certainty_words(
+    errors: Float[np.ndarray, "players"], unsure: Bool[np.ndarray, "players"]
+) -> str:
+    if np.isnan(errors).all():
+        return "standard errors are not known"
+    if np.isnan(errors).any():
+        return "standard errors are not known for all patches"
+    if unsure.any():
+        return f"hatched: within {QUANTILE} standard errors of 0"
+    return f"all signs certain ({QUANTILE} standard errors)"
 
 
 def _darkened(
@@ -73,51 +89,35 @@ def _darkened(
 
 
 def _hatch(
-    ax: "Axes", chosen: Bool[np.ndarray, "players"], owner: Int[np.ndarray, "height width"]
+    ax: Axes, chosen: Bool[np.ndarray, "players"], owner: Int[np.ndarray, "height width"]
 ) -> None:
-    """Lines over all pixels of the chosen players."""
+    """Draw lines over all pixels of the chosen players."""
     if not chosen.any():
         return
     mask = np.append(chosen, False)[owner]  # −1 is nobody
-    times = max(1, FINE // min(owner.shape))
+    times = max(1, HATCHED_PIXELS // min(owner.shape))
     fine = np.pad(np.kron(mask, np.ones((times, times))), 1)
-    across, down = (
-        (np.arange(length + 2) - 0.5) / times - 0.5
-        for length in (fine.shape[1] - 2, fine.shape[0] - 2)
-    )
+    down, across = ((np.arange(length) - 0.5) / times - 0.5 for length in fine.shape)
     hatched = ax.contourf(across, down, fine, levels=[0.5, 1.5], colors="none", hatches=["//"])
     hatched.set(edgecolor="0.35", linewidth=0)
 
 
 def _draw_signs(
-    ax: "Axes",
+    ax: Axes,
     values: Float[np.ndarray, "players"],
     unsure: Bool[np.ndarray, "players"],
     owner: Int[np.ndarray, "height width"],
 ) -> None:
-    """+ or − in the middle of the largest patches whose sign is certain, for where there are no
-    colours.
-    """
+    """Write + or − on the largest patches whose sign is certain, for where there are no colours."""
     sizes, extent = np.where(unsure, 0, np.abs(values)), np.abs(values).max()
-    for player in largest(sizes, MOST_SIGNS):
-        if sizes[player] <= 0.05 * extent:
+    for player in largest(sizes, MAX_SIGNS):
+        if sizes[player] <= MIN_SIGN_SHARE * extent:
             continue
         places = np.argwhere(owner == player)
         middle = places.mean(0)
-        down, across = middle
-        if (
-            not (places == middle.round()).all(1).any()
-        ):  # a bent segment: its pixel next to the middle
-            down, across = places[((places - middle) ** 2).sum(1).argmin()]
+        if not (places == middle.round()).all(1).any():  # a bent segment: its pixel nearest to it
+            middle = places[((places - middle) ** 2).sum(1).argmin()]
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 12}
+        look |= {"color": "white" if sizes[player] > 0.6 * extent else "black"}
         sign = "+" if values[player] > 0 else "−"
-        shade = "white" if sizes[player] > 0.6 * extent else "black"
-        ax.text(
-            across,
-            down,
-            sign,
-            ha="center",
-            va="center",
-            fontsize=12,
-            fontweight="bold",
-            color=shade,
-        )
+        ax.text(middle[1], middle[0], sign, fontweight="bold", **look)

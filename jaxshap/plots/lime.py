@@ -1,38 +1,62 @@
 """Pictures of what LIME says for several kernel widths."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.lime import WidthStability
-from jaxshap.plots.style import LINES, SURE, largest, legend_beside, new_axes, shortened, tidy
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from jaxshap.plots.style import (
+    LINES,
+    QUANTILE,
+    Axes,
+    largest,
+    legend_beside,
+    new_axes,
+    shortened,
+    tidy,
+)
 
 DASHES = ("-", "--", "-.", ":")
 
 
 def lime_stability(
-    found: WidthStability,
+    stability: WidthStability,
     *,
     row: int = 0,
     output: int | None = None,
     most: int = 6,
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """Coefficients of one row over the kernel width, with ± 1.96 standard errors; the largest
-    features by name.
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw LIME's coefficients of one row over the kernel width.
+
+    Lines have a band of ± 1.96 standard errors. Where a line changes its sign or its rank, what
+    LIME says depends on the width.
+
+    Args:
+        stability: what `jaxshap.lime.width_stability` returned.
+        row: the number of the row to draw, the first by default.
+        output: the number of the output to draw; needed where there are several.
+        most: how many features to draw, the largest first; 6 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs and none is chosen.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(100, 3))
-        >>> found = jaxshap.lime.width_stability(0, lambda x: x[:, 0] ** 2 - x[:, 2], X[:1], X)
-        >>> jaxshap.plots.lime_stability(found).get_xlabel()
+        >>> def model(x):
+        ...     return x[:, 0] ** 2 - x[:, 2]
+        >>> stability = jaxshap.lime.width_stability(0, model, X[:1], X)
+        >>> jaxshap.plots.lime_stability(stability).get_xlabel()
         'kernel width (standard deviations)'
     """
-    coefficients, errors = found.coefficients[:, row], found.std_error[:, row]
+    coefficients, errors = stability.coefficients[:, row], stability.std_error[:, row]
     if coefficients.ndim > 2 and output is None:
         raise InputError(
             f"lime_stability draws one output and there are {coefficients.shape[2:]}: pass output=."
@@ -43,24 +67,16 @@ def lime_stability(
     ax = ax or new_axes(7, 4)
     for number, feature in enumerate(order):
         colour, dash = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
-        line, band = coefficients[:, feature], SURE * np.nan_to_num(errors[:, feature])
-        ax.plot(
-            found.widths,
-            line,
-            color=colour,
-            ls=dash,
-            marker="o",
-            ms=3,
-            label=shortened(found.feature_names[feature]),
-        )
-        ax.fill_between(found.widths, line - band, line + band, color=colour, alpha=0.15, lw=0)
+        line, band = coefficients[:, feature], QUANTILE * np.nan_to_num(errors[:, feature])
+        look: dict[str, Any] = {"color": colour, "ls": dash, "marker": "o", "ms": 3}
+        name = shortened(stability.feature_names[feature])
+        ax.plot(stability.widths, line, label=name, **look)
+        ax.fill_between(stability.widths, line - band, line + band, color=colour, alpha=0.15, lw=0)
     ax.axhline(0, color="black", lw=0.8)
-    ax.set(
-        xlabel="kernel width (standard deviations)",
-        ylabel="LIME coefficient (per standard deviation)",
-        xscale="log",
-    )
-    ax.set_xticks(found.widths, [f"{width:.2g}" for width in found.widths])
+    ax.set_xscale("log")
+    ax.set_xlabel("kernel width (standard deviations)")
+    ax.set_ylabel("LIME coefficient (per standard deviation)")
+    ax.set_xticks(stability.widths, [f"{width:.2g}" for width in stability.widths])
     ax.minorticks_off()
     legend_beside(ax)
     return tidy(ax)

@@ -1,41 +1,30 @@
-"""shap's own plots of an Explanation, without their side effects: the caller's random numbers stay
-as they are.
+"""shap's own plots of a table of values."""
 
-shap shuffles and jitters points with numpy's global generator and switches interactive mode off.
-Here points fall the same way each time, and afterwards all is as before.
-"""
+from typing import Any
 
-import contextlib
-import dataclasses
-import random
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
-from jaxtyping import Int
-from numpy.random import mtrand
-
-from jaxshap.errors import InputError, MissingExtraError
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import (
-    checked_owner,
-    grey_images,
-    on_pixels,
-    one_output,
-    one_row,
-    something,
-)
-from jaxshap.plots.style import SEQUENTIAL, new_axes, pyplot, told_apart
+from jaxshap.plots.selection import check_one_output, check_one_row
+from jaxshap.plots.shap_calls import as_shap, import_shap, undisturbed
+from jaxshap.plots.style import SEQUENTIAL, Axes, new_axes, pyplot
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-BOTH_WAYS = "viridis"  # tells negative from positive in greyscale too
+SIGNED_COLOURS = "viridis"  # tells negative from positive in greyscale too
 
 
-def beeswarm(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """shap's beeswarm of the largest features: every row a point, light where the feature's value
-    is high.
+def beeswarm(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """Draw shap's beeswarm: every row a point, light where the feature's value is high.
+
+    Args:
+        explanation: the explanation of one output.
+        most: how many features to draw, the largest first; 12 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or nothing to draw.
+        MissingExtraError: matplotlib or shap is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -44,19 +33,14 @@ def beeswarm(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = No
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['x1', 'x0']
     """
-    one_output(explanation, "beeswarm")
-    found, shap = _short(explanation), _shap()
+    check_one_output(explanation, "beeswarm")
+    drawn, shap = as_shap(explanation), import_shap()
     ax = ax or new_axes(8, 1.5 + 0.4 * min(most, len(explanation.feature_names)))
-    colour = None if found.data is None else pyplot().get_cmap(SEQUENTIAL)
-    with _undisturbed():
+    colours = None if drawn.data is None else pyplot().get_cmap(SEQUENTIAL)
+    options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None}
+    with undisturbed():
         return shap.plots.beeswarm(
-            found,
-            max_display=most,
-            show=False,
-            group_remaining_features=False,
-            ax=ax,
-            plot_size=None,
-            color=colour,
+            drawn, max_display=most, show=False, ax=ax, color=colours, **options
         )
 
 
@@ -65,10 +49,22 @@ def scatter(
     feature: str | int,
     *,
     by: str | int | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """shap's scatter: a feature's values over what the feature was, a point a row; coloured `by`
-    another feature.
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw shap's scatter: a feature's values over what the feature was, one point per row.
+
+    Args:
+        explanation: the explanation of one output, of a table.
+        feature: the feature to draw, by name or number.
+        by: a feature that the points are coloured by; all are black by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or features are not columns of a table.
+        MissingExtraError: matplotlib or shap is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -77,49 +73,74 @@ def scatter(
         >>> jaxshap.plots.scatter(ex, "age", by="pay").get_xlabel()
         'age'
     """
-    one_output(explanation, "scatter")
+    check_one_output(explanation, "scatter")
     if explanation.data_of_features is None:
         raise InputError(
             "scatter needs what each feature was, and here features are not columns of a table."
         )
-    found, shap = _short(explanation[:, feature])[:, 0], _shap()
+    drawn, shap = as_shap(explanation[:, feature])[:, 0], import_shap()
     ax = ax or new_axes(6.5, 4.5)
-    colour = "black" if by is None else _short(explanation[:, by])[:, 0]
-    with _undisturbed():
-        return shap.plots.scatter(
-            found, color=colour, cmap=pyplot().get_cmap(SEQUENTIAL), ax=ax, show=False
-        )
+    colour = "black" if by is None else as_shap(explanation[:, by])[:, 0]
+    colours = pyplot().get_cmap(SEQUENTIAL)
+    with undisturbed():
+        return shap.plots.scatter(drawn, color=colour, cmap=colours, ax=ax, show=False)
 
 
-def heatmap(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """shap's heat map: rows that are explained alike stand together; light values raise the output,
-    dark ones lower it.
+def heatmap(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """Draw shap's heat map: light values raise the output, dark ones lower it.
+
+    Rows that are explained alike stand together.
+
+    Args:
+        explanation: the explanation of two rows or more and one output.
+        most: how many features to draw, the largest first; 12 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or fewer than two rows.
+        MissingExtraError: matplotlib or shap is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(20, 2))
-        >>> jaxshap.plots.heatmap(jaxshap.explain(lambda x: 2 * x[:, 0] - x[:, 1], X, X)).get_xlabel()
+        >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] - x[:, 1], X, X)
+        >>> jaxshap.plots.heatmap(ex).get_xlabel()
         'Instances'
     """
-    one_output(explanation, "heatmap")
+    check_one_output(explanation, "heatmap")
     if len(explanation) < 2:
         raise InputError(
             "heatmap puts rows in an order and there is one: draw it with bar or waterfall."
         )
-    found, shap = _short(explanation), _shap()
+    drawn, shap = as_shap(explanation), import_shap()
     ax = ax or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
-    with _undisturbed():
-        shap.plots.heatmap(
-            found, max_display=most, cmap=pyplot().get_cmap(BOTH_WAYS), ax=ax, show=False
-        )
+    colours = pyplot().get_cmap(SIGNED_COLOURS)
+    with undisturbed():
+        shap.plots.heatmap(drawn, max_display=most, cmap=colours, ax=ax, show=False)
     ax.set_aspect("auto")  # as large as its axes are
     ax.figure.axes[-1].yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
     return ax
 
 
-def shap_bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = None) -> "Axes":
-    """shap's bars, without errors: of a single row, or mean |value| over rows. `bar` is ours, with
-    errors.
+def shap_bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+    """Draw shap's bars, without errors: of a single row, or mean |value| over rows.
+
+    `bar` is jaxshap's own picture, with errors.
+
+    Args:
+        explanation: the explanation of one output.
+        most: how many features to draw, the largest first; 12 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or nothing to draw.
+        MissingExtraError: matplotlib or shap is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -127,17 +148,29 @@ def shap_bar(explanation: Explanation, *, most: int = 12, ax: "Axes | None" = No
         >>> jaxshap.plots.shap_bar(ex).get_xlabel()
         'SHAP value'
     """
-    one_output(explanation, "shap_bar")
-    found, shap = _short(explanation), _shap()
-    found = found[0] if len(explanation) == 1 else found
+    check_one_output(explanation, "shap_bar")
+    drawn, shap = as_shap(explanation), import_shap()
+    drawn = drawn[0] if len(explanation) == 1 else drawn
     ax = ax or new_axes(8, 1.5 + 0.5 * min(most, len(explanation.feature_names)))
-    with _undisturbed():
-        return shap.plots.bar(found, max_display=most, ax=ax, show=False)
+    with undisturbed():
+        return shap.plots.bar(drawn, max_display=most, ax=ax, show=False)
 
 
-def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
-    """shap's waterfall of a single row, without errors, in a figure of its own. `waterfall` is
-    ours, with errors.
+def shap_waterfall(explanation: Explanation, *, most: int = 12) -> Axes:
+    """Draw shap's waterfall of a single row, without errors, in a figure of its own.
+
+    `waterfall` is jaxshap's own picture, with errors.
+
+    Args:
+        explanation: the explanation of one row and output.
+        most: how many features to draw on their own; 12 by default.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several rows or outputs, or nothing to draw.
+        MissingExtraError: matplotlib or shap is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -145,114 +178,14 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> "Axes":
         >>> [text.get_text() for text in jaxshap.plots.shap_waterfall(ex).texts]
         ['+2', '−1']
     """
-    one_output(explanation, "shap_waterfall")
-    one_row(explanation, "shap_waterfall")
-    found, shap = _short(explanation)[0], _shap()
+    check_one_output(explanation, "shap_waterfall")
+    check_one_row(explanation, "shap_waterfall")
+    drawn, shap = as_shap(explanation)[0], import_shap()
     figure = pyplot().figure(figsize=(8, 4))
-    longest = max(map(len, found.feature_names)) + len("0.1234 = ")
-    figure.subplots_adjust(
-        left=min(0.6, 0.06 + 0.0115 * max(longest, 20)), right=0.86
-    )  # shap fits numbers into bars
-    ax = figure.gca()  # shap returns others, which only hold ticks
-    with _undisturbed():
-        shap.plots.waterfall(found, max_display=most, show=False)
+    longest = max(map(len, drawn.feature_names)) + len("0.1234 = ")
+    left = min(0.6, 0.06 + 0.0115 * max(longest, 20))
+    figure.subplots_adjust(left=left, right=0.86)  # shap fits numbers into its bars
+    ax = figure.gca()  # shap returns other axes, which only hold ticks
+    with undisturbed():
+        shap.plots.waterfall(drawn, max_display=most, show=False)
     return ax
-
-
-def image(explanation: Explanation, owner: Int[np.ndarray, "height width"]) -> np.ndarray:
-    """shap's images: each row's, then its values for each output, red or blue by sign (alike in
-    greyscale).
-
-    Axes (rows, 1 + outputs) in a figure of their own. `owner` is `jaxshap.patches(...).owner`.
-    `patches` is ours, and shows what is certain.
-
-    Example:
-        >>> import jaxshap, numpy as np
-        >>> players, images = jaxshap.patches((4, 4), 2), np.ones((3, 4, 4))
-        >>> ex = jaxshap.explain(lambda x: x[:, :2, :2].sum((1, 2)), images, 0 * images, groups=players)
-        >>> jaxshap.plots.image(ex, players.owner).shape
-        (3, 2)
-    """
-    something(explanation, "image")
-    owner, shap = checked_owner(explanation, owner), _shap()
-    pixels = on_pixels(explanation.values.reshape(*explanation.values.shape[:2], -1), owner)
-    outputs = [pixels[..., number, None] for number in range(pixels.shape[-1])]
-    names = None if explanation.output_names is None else list(explanation.output_names)
-    with _undisturbed():
-        shap.plots.image(
-            outputs, grey_images(explanation, owner)[..., None], labels=names, show=False
-        )
-    axes = pyplot().gcf().axes[:-1]  # the last is the colour bar's
-    return np.array(axes, object).reshape(len(explanation), -1)
-
-
-def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None) -> str:
-    """shap's text: words in the colours of their values, as HTML. Show it with
-    `IPython.display.HTML`.
-
-    `tokens` are the words of each row; without them they are the names of the features.
-
-    Example:
-        >>> import jaxshap, numpy as np
-        >>> players = jaxshap.tokens(3, ["not", "so", "bad"])
-        >>> ex = jaxshap.explain(lambda x: x @ np.ones(3), np.ones((1, 3)), np.zeros((1, 3)), groups=players)
-        >>> "bad" in jaxshap.plots.text(ex)
-        True
-    """
-    one_output(explanation, "text")
-    shap = _shap()
-    words = [explanation.feature_names] * len(explanation) if tokens is None else tokens
-    if [len(row) for row in words] != [explanation.values.shape[1]] * len(explanation):
-        raise InputError(
-            f"tokens= must be {explanation.values.shape[1]} words for each of {len(explanation)} "
-            "rows."
-        )
-    found = shap.Explanation(
-        values=explanation.values.copy(),
-        base_values=explanation.base_values.copy(),
-        data=np.array([[f"{word} " for word in row] for row in words], object),
-    )
-    with (
-        _undisturbed(),
-        np.printoptions(legacy="1.25"),
-    ):  # or its colours read np.float64(30.0), which no browser knows
-        return shap.plots.text(found[0] if len(explanation) == 1 else found, display=False)
-
-
-def _short(explanation: Explanation):
-    """shap's Explanation, with names that leave room for the picture."""
-    _shap()  # before to_shap imports it, without a trace
-    return dataclasses.replace(
-        explanation, feature_names=tuple(told_apart(explanation.feature_names))
-    ).to_shap()
-
-
-@contextlib.contextmanager
-def _undisturbed():
-    """Random numbers from a fixed seed inside; outside the caller's, and interactive mode, as they
-    were.
-    """
-    plt = pyplot()
-    interactive, ids = plt.isinteractive(), random.getstate()
-    state, generator = mtrand.get_state(legacy=False), mtrand.get_bit_generator()
-    mtrand.set_bit_generator(np.random.MT19937(0))
-    random.seed()  # names of HTML elements, which must differ within a page
-    try:
-        yield
-    finally:
-        mtrand.set_bit_generator(generator)
-        mtrand.set_state(state)
-        random.setstate(ids)
-        if interactive:
-            plt.ion()
-
-
-def _shap():
-    state = random.getstate()
-    try:
-        import shap
-    except ImportError as error:
-        raise MissingExtraError('this plot is shap\'s: pip install "jaxshap[plots]".') from error
-    finally:
-        random.setstate(state)  # which the first import draws from
-    return shap

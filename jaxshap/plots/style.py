@@ -1,36 +1,32 @@
-"""What all pictures share: colours, axes, numbers and error bars, and how they look."""
+"""What all pictures share: colours, axes, numbers, names and error bars."""
 
 import itertools
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from jaxshap.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+else:
+    Axes = Any  # matplotlib is imported when a picture is drawn, not before
 
 POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the colour-blind
-LINES = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#000000",
-)  # to be told apart by dashes too
-HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"  # tell lines and bars apart in grey
 DIVERGING, SEQUENTIAL = "PuOr", "cividis"
-WIDEST = 56  # characters below an axis
-SURE = 1.96  # standard errors either side hold 95 % of normal errors
+MAX_LINE_CHARACTERS = 56  # of a label below an axis
+MAX_NAME_CHARACTERS = 36
+QUANTILE = 1.96  # standard errors on either side hold 95 % of normal errors
 
 
-def pyplot():
+def pyplot() -> Any:
+    """matplotlib's pyplot, or how to install it."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -38,11 +34,13 @@ def pyplot():
     return pyplot
 
 
-def new_axes(width: float, height: float) -> "Axes":
+def new_axes(width: float | int, height: float | int) -> Axes:
+    """Axes in a new figure of this size in inches."""
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def tidy(ax: "Axes") -> "Axes":
+def tidy(ax: Axes) -> Axes:
+    """The axes without their upper and right borders."""
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
@@ -54,80 +52,74 @@ def largest(sizes: Float[np.ndarray, "n"], most: int) -> Int[np.ndarray, "k"]:
     return np.argsort(-sizes, kind="stable")[:most]
 
 
+def colours_by_sign(values: Float[np.ndarray, "n"]) -> list[str]:
+    """One colour for values from 0 up, another for those below."""
+    return [POSITIVE if value >= 0 else NEGATIVE for value in values]
+
+
 def draw_errors(
-    ax: "Axes",
+    ax: Axes,
     lengths: Float[np.ndarray, "n"],
-    heights: Float[np.ndarray, "n"],
+    heights: Shaped[np.ndarray, "n"],
     errors: Float[np.ndarray, "n"],
 ) -> None:
-    """Horizontal error bars where errors are known and not 0."""
+    """Draw horizontal error bars where errors are known and not 0."""
     known = errors > 0  # NaN is not
-    ax.errorbar(
-        lengths[known],
-        heights[known],
-        xerr=errors[known],
-        fmt="none",
-        ecolor="black",
-        capsize=3,
-        lw=1,
-        zorder=3,
-    )
+    look: dict[str, Any] = {"fmt": "none", "ecolor": "black", "capsize": 3, "lw": 1, "zorder": 3}
+    ax.errorbar(lengths[known], heights[known], xerr=errors[known], **look)
 
 
 def error_words(errors: Float[np.ndarray, "..."]) -> str:
-    """What the error bars of a picture are; or why there are none."""
+    """What the error bars of a picture are, or why there are none."""
     if np.isnan(errors).all():
         return "no error bars: errors not known"
     if np.isnan(errors).any():
-        return f"± {SURE} standard errors, where known"
-    return f"± {SURE} standard errors" if errors.any() else "exact"
+        return f"± {QUANTILE} standard errors, where known"
+    return f"± {QUANTILE} standard errors" if errors.any() else "exact"
 
 
-def number_text(value: float, error: float = 0.0, *, signed: bool = False) -> str:
-    """Three digits; with an error that is known and not 0, two digits of this and as many places of
-    the value.
-    """
+def number_text(
+    value: float | np.floating, error: float | np.floating = 0.0, *, signed: bool = False
+) -> str:
+    """Three digits of a value, or as many places as two digits of its known error have."""
     sign, known = "+" if signed else "", error > 0
     size = max(abs(value), error if known else 0)
     if not known or not 1e-4 <= size < 1e7:
         text = f"{value:{sign}z,.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
         return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
-    digits, of_error = (math.floor(math.log10(number)) for number in (size, error))
-    places = max(0, min(3 - digits, 1 - of_error))  # no more than four digits of the value
+    digits, error_digits = (math.floor(math.log10(number)) for number in (size, error))
+    places = max(0, min(3 - digits, 1 - error_digits))  # no more than four digits of the value
     spread = f"{error:,.{places}f}"
     spread = spread if spread.strip("0.,") else f"{error:.1g}"
     return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
 
 
 def wrapped(*lines: str) -> str:
-    """Lines short enough to stand below the axes, wherever these begin; brackets stay whole where
-    they can.
-    """
-    found = []
+    """Lines short enough to stand below the axes; brackets stay whole where they can."""
+    short = []
     for line in "\n".join(lines).splitlines():
-        first, bracket, rest = line.partition(" (")
-        parts = [line] if len(line) <= WIDEST or not bracket else [first, f"({rest}"]
-        found += [short for part in parts for short in textwrap.wrap(part, WIDEST)]
-    return "\n".join(found)
+        start, bracket, rest = line.partition(" (")
+        fits = len(line) <= MAX_LINE_CHARACTERS or not bracket
+        for piece in [line] if fits else [start, f"({rest}"]:
+            short += textwrap.wrap(piece, MAX_LINE_CHARACTERS)
+    return "\n".join(short)
 
 
 def smaller_not_shown(hidden: int) -> str:
+    """A note on bars that are not drawn."""
     return f"{hidden:,} smaller one{'s' * (hidden > 1)} not shown" if hidden else ""
 
 
-def shortened(name: str, most: int = 36) -> str:
-    """Names may differ at either end: the middle goes. A $ stays a $, of which two would begin and
-    end a formula.
-    """
+def shortened(name: str, most: int = MAX_NAME_CHARACTERS) -> str:
+    """A name without its middle where it is long; a $ does not begin a formula."""
     half = (most - 1) // 2
-    short = (
-        name if len(name) <= most else f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
-    )
-    return short.replace("$", r"\$")
+    if len(name) > most:
+        name = f"{name[: most - 1 - half].rstrip()}…{name[-half:].lstrip()}"
+    return name.replace("$", r"\$")
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Names, shortened; those that this makes alike, without the beginning that they share."""
+    """Names, shortened; those that this makes alike lose the beginning that they share."""
     short = list(map(shortened, names))
     for alike in {text for text in short if short.count(text) > 1}:
         places = [place for place, text in enumerate(short) if text == alike]
@@ -138,14 +130,14 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return short
 
 
-def name_rows(ax: "Axes", names: Sequence[str]) -> None:
-    """Names at 0, 1, … from the top down."""
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Put names at 0, 1, … from the top down."""
     ax.set_yticks(np.arange(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     if max(map(abs, ax.get_xlim())) >= 1e4:
         ax.locator_params(axis="x", nbins=4)  # matplotlib leaves too little room for long numbers
 
 
-def legend_beside(ax: "Axes") -> None:
-    """Where it hides neither bars nor a title."""
+def legend_beside(ax: Axes) -> None:
+    """Put the legend where it hides neither bars nor a title."""
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, handlelength=2.5)

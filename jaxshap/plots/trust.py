@@ -1,16 +1,18 @@
 """Pictures of what values leave out: residual shares, and a diagnosis."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
+from jaxshap.plots.sets import player_names
 from jaxshap.plots.style import (
     LINES,
-    SURE,
+    QUANTILE,
+    Axes,
     draw_errors,
     error_words,
     largest,
@@ -23,130 +25,145 @@ from jaxshap.plots.style import (
     told_apart,
     wrapped,
 )
-from jaxshap.trust import EXPLAINED_SHARE, Diagnosis
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-BLUE = LINES[0]
+from jaxshap.trust import EXPLAINED_SHARE, Additivity, Diagnosis
 
 
 def residual_shares(
-    shares: Estimate | Float[Array, "n"],
+    shares: Estimate | Any,
     names: Sequence[str] | None = None,
     *,
     most: int = 15,
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """What a Shapley value cannot tell of each player, in percent: of `residual_shares` or its
-    estimate, with errors.
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what a Shapley value cannot tell of each player, in percent.
+
+    Args:
+        shares: one share per player: what `jaxshap.residuals.shares` returns, or what
+            `jaxshap.residuals.estimate_shares` returns, with error bars of ± 1.96 standard errors.
+        names: the names of the players, x0, x1, … by default.
+        most: how many players to draw, the largest shares first; 15 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several rows or outputs, or not one name per player.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
-        >>> import jax.numpy as jnp, jaxshap
-        >>> game = jaxshap.make_game(lambda s: jnp.where(s[0] & s[1], 1.0, 0.0) + jnp.where(s[2], 1.0, 0.0), 3)
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 2.0])  # a and b only together
         >>> ax = jaxshap.plots.residual_shares(jaxshap.residuals.shares(game), ["a", "b", "c"])
-        >>> [label.get_text() for label in ax.get_yticklabels()], [round(float(p.get_width())) for p in ax.patches]
-        (['a', 'b', 'c'], [25, 25, 0])
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['a', 'b', 'c']
+        >>> [round(float(patch.get_width())) for patch in ax.patches]
+        [25, 25, 0]
     """
-    values, errors = (
-        shares if isinstance(shares, Estimate) else (shares, np.zeros(np.shape(shares)))
-    )
-    values, errors = 100 * np.asarray(values, float), 100 * SURE * np.asarray(errors, float)
+    known = isinstance(shares, Estimate)
+    values, errors = shares if known else (shares, np.zeros(np.shape(shares)))
+    values, errors = 100 * np.asarray(values, float), 100 * QUANTILE * np.asarray(errors, float)
     if values.ndim != 1 or not len(values):
         raise InputError(
-            f"residual_shares draws one number a player, and the shares have shape {values.shape}: "
-            "pick a row and "
-            "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], "
-            "shares)."
+            f"residual_shares draws one number per player, and the shares have shape "
+            f"{values.shape}: pick a row and output, such as shares[:, 0], or of an Estimate "
+            "jax.tree.map(lambda array: array[:, 0], shares)."
         )
-    names = (
-        [f"x{player}" for player in range(len(values))] if names is None else list(map(str, names))
-    )
-    if len(names) != len(values):
-        raise InputError(f"there are {len(names)} names for {len(values)} players.")
+    labels = player_names(names, len(values))
     order = largest(values, most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
-    _draw_shares(ax, values[order], errors[order], [names[player] for player in order])
+    _draw_shares(ax, values[order], errors[order], [labels[player] for player in order])
     what = f"share of a player's gains that its value cannot tell, % ({error_words(errors[order])})"
     ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 
 
 def diagnosis(
-    found: Diagnosis, *, most: int = 12, axes: "Sequence[Axes] | None" = None
-) -> "list[Axes]":
-    """What values explain, alone and with pairs, and how often each feature's gains come from
-    outside of the data.
+    diagnosis: Diagnosis, *, most: int = 12, axes: Sequence[Axes] | np.ndarray | None = None
+) -> list[Axes]:
+    """Draw what values explain, alone and with pairs, and which gains come from outside the data.
 
-    Two axes; the second says so where there was no background to compare with.
+    The second picture says so where there was no background to compare with.
+
+    Args:
+        diagnosis: what `Explanation.diagnose` returned.
+        most: how many features the second picture draws, the largest shares first; 12 by default.
+        axes: two axes to draw in; by default new ones.
+
+    Returns:
+        Both axes.
+
+    Raises:
+        InputError: `axes` are not two.
+        MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(30, 4))
-        >>> found = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], X[:5], X).diagnose()
-        >>> print(jaxshap.plots.diagnosis(found)[0].get_title(loc="left"))
+        >>> ex = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2], X[:5], X)
+        >>> print(jaxshap.plots.diagnosis(ex.diagnose())[0].get_title(loc="left"))
         Verdict: pairwise
         the values alone mislead; interactions of two features
         tell the rest
     """
     if axes is None:
-        axes = list(
-            pyplot().subplots(1, 2, figsize=(12, 4), layout="constrained", width_ratios=[1, 1.2])[1]
-        )
+        size: dict[str, Any] = {"figsize": (12, 4), "width_ratios": [1, 1.2]}
+        axes = list(pyplot().subplots(1, 2, layout="constrained", **size)[1])
     if len(axes) != 2:
         raise InputError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
-    additive, pairwise, verdict = (
-        found.additivity.additive,
-        found.additivity.pairwise,
-        found.additivity.verdict,
-    )
-    shares = 100 * np.array([additive.overall, pairwise.overall, 1 - pairwise.overall])
-    errors = (
-        100
-        * SURE
-        * np.array([additive.overall_error, pairwise.overall_error, pairwise.overall_error])
-    )
-    parts = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
-    _draw_shares(
-        left,
-        shares,
-        errors,
-        [f"{part}\n{number_text(share, error)} %" for part, share, error in parts],
-    )
-    left.axvline(100 * EXPLAINED_SHARE, color="black", lw=0.8, ls="--")
-    left.set_title(
-        wrapped(f"Verdict: {verdict}", found.additivity.meaning), fontsize=11, loc="left"
-    )
-    what = f"share of how the output varies, % ({error_words(errors)})"
-    left.set_xlabel(wrapped(what, f"dashed: {100 * EXPLAINED_SHARE:.0f} %, nearly all"))
-    _draw_outside(right, found, most)
+    _draw_additivity(left, diagnosis.additivity)
+    _draw_outside(right, diagnosis, most)
     return [tidy(left), tidy(right)]
 
 
-def _draw_outside(ax: "Axes", found: Diagnosis, most: int) -> None:
+def _draw_additivity(ax: Axes, additivity: Additivity) -> None:
+    """Draw the shares that values alone, values and pairs, and neither explain."""
+    additive, pairwise = additivity.additive, additivity.pairwise
+    shares = 100 * np.array([additive.overall, pairwise.overall, 1 - pairwise.overall])
+    errors = [additive.overall_error, pairwise.overall_error, pairwise.overall_error]
+    errors = 100 * QUANTILE * np.array(errors)
+    bars = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
+    names = [f"{name}\n{number_text(share, error)} %" for name, share, error in bars]
+    _draw_shares(ax, shares, errors, names)
+    enough = 100 * EXPLAINED_SHARE
+    ax.axvline(enough, color="black", lw=0.8, ls="--")
+    title = wrapped(f"Verdict: {additivity.verdict}", additivity.meaning)
+    ax.set_title(title, fontsize=11, loc="left")
+    what = f"share of how the output varies, % ({error_words(errors)})"
+    ax.set_xlabel(wrapped(what, f"dashed: {enough:.0f} %, nearly all"))
+
+
+def _draw_outside(ax: Axes, diagnosis: Diagnosis, most: int) -> None:
+    """Draw how often each feature's gains have an end outside of the data."""
     ax.set_title("Outside of the data", fontsize=11, loc="left")
-    if found.off_manifold is None:
+    outside = diagnosis.off_manifold
+    if outside is None:
         why = "not measured: no background of 20 rows\nor more, or values are missing"
         ax.text(0.5, 0.5, why, ha="center", transform=ax.transAxes)
         ax.set_axis_off()
         return
-    shares = 100 * found.off_manifold.by_feature.mean(0)
-    errors = 100 * SURE * found.off_manifold.by_feature_error.mean(0)  # rows share their orderings
+    shares = 100 * outside.by_feature.mean(0)
+    errors = 100 * QUANTILE * outside.by_feature_error.mean(0)  # rows share their orderings
     order = largest(shares, most)
-    _draw_shares(
-        ax, shares[order], errors[order], [found.feature_names[feature] for feature in order]
-    )
-    expected = 100 * found.off_manifold.expected
+    names = [diagnosis.feature_names[feature] for feature in order]
+    _draw_shares(ax, shares[order], errors[order], names)
+    expected = 100 * outside.expected
     ax.axvline(expected, color="black", lw=0.8, ls="--")
     what = f"gains with an end outside of the data, % ({error_words(errors)})"
     dashed = f"dashed: {expected:.3g} % of the data themselves count as outside"
     ax.set_xlabel(wrapped(what, dashed, smaller_not_shown(len(shares) - len(order))))
 
 
-def _draw_shares(ax: "Axes", shares: np.ndarray, errors: np.ndarray, names: Sequence[str]) -> None:
+def _draw_shares(
+    ax: Axes,
+    shares: Float[np.ndarray, "n"],
+    errors: Float[np.ndarray, "n"],
+    names: Sequence[str],
+) -> None:
+    """Draw shares in percent as bars, on axes that reach from 0 to 100 or further."""
     heights = np.arange(len(shares))
-    ax.barh(heights, shares, color=BLUE, height=0.7)
+    ax.barh(heights, shares, color=LINES[0], height=0.7)
     draw_errors(ax, shares, heights, errors)
     ax.axvline(0, color="black", lw=0.8)
     name_rows(ax, told_apart(names))

@@ -5,10 +5,19 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.patches import Rectangle
-from test_effects import bilinear, correlated
 
 import jaxshap
 from jaxshap import plots
+
+
+def bilinear(rows):
+    return rows[:, 0] + rows[:, 1] + 2 * rows[:, 0] * rows[:, 1]
+
+
+def correlated(count):
+    rng = np.random.default_rng(0)
+    return rng.multivariate_normal(np.zeros(3), 0.3 + 0.7 * np.eye(3), size=count)
+
 
 ROWS = np.concatenate([correlated(60), np.arange(60)[:, None] % 3], axis=1).astype(np.float32)
 

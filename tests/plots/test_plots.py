@@ -1,6 +1,4 @@
-"""Pictures of explanations: what is drawn is what was found, in the axes given, and nothing else
-changes.
-"""
+"""Pictures show what the explanation says, in the axes given, and change nothing else."""
 
 import dataclasses
 import pickle
@@ -124,15 +122,12 @@ def test_a_picture_changes_neither_its_input_nor_any_global_state(name, capfd):
     draw, ex = (IN_AXES | ALONE)[name]
     before = arrays_of(ex)
     np.random.seed(5)  # noqa: NPY002
-    np.random.randn()  # noqa: NPY002 (leaves half a pair of normal numbers, which is part of the state)
+    np.random.randn()  # noqa: NPY002 (half a pair of normal numbers is part of the state)
     random.seed(5)
     plt.ion()
     try:
-        numpy_state, python_state, settings = (
-            np.random.get_state(),
-            random.getstate(),
-            dict(plt.rcParams),
-        )
+        numpy_state = np.random.get_state()  # noqa: NPY002
+        python_state, settings = random.getstate(), dict(plt.rcParams)
         draw(ex) if name in ALONE else draw(ex, ax=None)
         assert dict(plt.rcParams) == settings
         assert plt.isinteractive()
@@ -147,14 +142,14 @@ def test_a_picture_changes_neither_its_input_nor_any_global_state(name, capfd):
 
 
 def test_a_diagnosis_changes_nothing_and_is_drawn_in_two_axes(diagnosed):
-    before = pickle.dumps(jax.tree.map(np.asarray, dataclasses.asdict(diagnosed)["additivity"]))
+    def pickled():
+        return pickle.dumps(jax.tree.map(np.asarray, dataclasses.asdict(diagnosed)["additivity"]))
+
+    before = pickled()
     _, axes = plt.subplots(1, 2)
     left, right = plots.diagnosis(diagnosed, axes=axes)
     assert (left, right) == tuple(axes)
-    assert (
-        pickle.dumps(jax.tree.map(np.asarray, dataclasses.asdict(diagnosed)["additivity"]))
-        == before
-    )
+    assert pickled() == before
 
 
 def test_shap_scatters_points_the_same_way_each_time():
@@ -255,15 +250,14 @@ def test_the_error_of_the_smaller_features_is_the_tighter_of_two_bounds():
 
 
 def test_the_error_of_the_smaller_features_holds_over_keys():
-    """The spread of their sum over 40 keys is at most its bound; by chance it is 1.36 times too
-    large once in 1,000.
+    """The spread of their sum over 40 keys is at most its bound.
+
+    By chance it is 1.36 times too large once in 1,000.
     """
     row = np.array([[1, 6, 0.5, 0.6, 0.7, 0.8, 0.9, 1]], np.float32)
 
     def model(x):
-        return x[:, 0] * x[:, 1:].sum(
-            1
-        )  # the first plays with all others, whose errors then go together
+        return x[:, 0] * x[:, 1:].sum(1)  # the first plays with all: errors then go together
 
     sums, bounds = [], []
     for key in range(40):
@@ -316,14 +310,14 @@ def test_classes_of_rows_stand_on_each_other_and_end_at_their_sum():
 
 
 def test_convergence_draws_the_row_asked_for_in_order_of_evaluations():
-    found = [
+    given = [
         explanation(3, seed=seed, num_evaluations=count)
         for seed, count in ((0, 400), (1, 100), (2, 200))
     ]
-    ax = plots.convergence(found, 1, ["zip", "age"])
+    ax = plots.convergence(given, 1, ["zip", "age"])
     for name, bars in zip(("zip", "age"), ax.containers, strict=True):
         line, _, (errors,) = bars.lines
-        ordered = [found[i][1, name] for i in (1, 2, 0)]
+        ordered = [given[i][1, name] for i in (1, 2, 0)]
         np.testing.assert_allclose(line.get_ydata(), [ex.values[0, 0] for ex in ordered])
         np.testing.assert_allclose(line.get_xdata(), [100, 200, 400], rtol=0.15)
         ends = [[segment[0, 1], segment[1, 1]] for segment in errors.get_segments()]
@@ -343,8 +337,8 @@ def test_patches_have_their_signs_and_hatching_where_these_are_not_certain():
     assert signs == {
         ((0.5, 0.5), "+"),
         ((2.5, 0.5), "−"),
-        ((4.5, 2.5), "+"),
-    }  # the fifth is next to nothing
+        ((4.5, 2.5), "+"),  # the fifth is next to nothing
+    }
     (hatched,) = ax.collections
     assert hatched.hatches == ["//"]
     inside = [[hatched.get_paths()[0].contains_point((x, y)) for x in range(6)] for y in range(4)]
@@ -480,8 +474,8 @@ def test_names_that_differ_in_their_middle_are_told_apart(draw):
     names = tuple(
         f"the reading of sensor number {i} that is next to the inlet valve" for i in range(6)
     )
-    found = labels(draw(explanation(30, feature_names=names)))
-    assert sorted(found) == [f"…{i} that is next to the inlet valve" for i in range(6)]
+    drawn = labels(draw(explanation(30, feature_names=names)))
+    assert sorted(drawn) == [f"…{i} that is next to the inlet valve" for i in range(6)]
 
 
 @pytest.mark.parametrize("draw", [plots.beeswarm, plots.heatmap, plots.shap_bar])
@@ -497,7 +491,10 @@ def test_dollars_in_names_are_not_mathematics(name):
     draw, ex = (OURS | THEIRS)[name]
     names = tuple(f"{feature} $\\frac$" for feature in ex.feature_names)
     if name.startswith("scatter"):
-        draw = lambda ex, ax: plots.scatter(ex, 0, by=1, ax=ax)  # noqa: E731
+
+        def draw(ex, ax):
+            return plots.scatter(ex, 0, by=1, ax=ax)
+
     ax = draw(dataclasses.replace(ex, feature_names=names), ax=None)
     ax.figure.canvas.draw()  # mathematics that cannot be read is an error here
 
@@ -507,9 +504,8 @@ def test_dollars_in_names_are_not_mathematics(name):
     [(94117, "94117"), (-52312.7, "−52313"), (0.12345, "0.1235"), (2.5e12, "2.5e+12")],
 )
 def test_what_a_feature_was_has_all_digits_before_its_point(number, text):
-    assert labels(plots.bar(explanation(features=1, data=np.array([[number]]))))[0].endswith(
-        f" = {text}"
-    )
+    ax = plots.bar(explanation(features=1, data=np.array([[number]])))
+    assert labels(ax)[0].endswith(f" = {text}")
 
 
 @pytest.mark.parametrize(

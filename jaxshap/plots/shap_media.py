@@ -1,0 +1,93 @@
+"""shap's own plots of images and texts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxshap.errors import InputError
+from jaxshap.explaining import Explanation
+from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
+from jaxshap.plots.selection import check_not_empty, check_one_output
+from jaxshap.plots.shap_calls import import_shap, undisturbed
+from jaxshap.plots.style import pyplot
+
+
+def image(explanation: Explanation, owner: Any) -> np.ndarray:
+    """Draw shap's images: each row's image, then its values per output, red or blue by sign.
+
+    They stand in a figure of their own. The colours are alike in greyscale; `patches` is
+    jaxshap's own picture, and shows which signs are certain.
+
+    Args:
+        explanation: the explanation of rows whose players are patches or segments.
+        owner: the player that owns each pixel, (height, width): `jaxshap.patches(...).owner` or
+            `jaxshap.segments(...).owner`.
+
+    Returns:
+        An array of axes, (rows, 1 + outputs).
+
+    Raises:
+        InputError: the owner does not fit the explanation, or there is nothing to draw.
+        MissingExtraError: matplotlib or shap is not installed.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> players, images = jaxshap.patches((4, 4), 2), np.ones((3, 4, 4))
+        >>> def model(x):
+        ...     return x[:, :2, :2].sum((1, 2))
+        >>> ex = jaxshap.explain(model, images, 0 * images, groups=players)
+        >>> jaxshap.plots.image(ex, players.owner).shape
+        (3, 2)
+    """
+    check_not_empty(explanation, "image")
+    owner, shap = checked_owner(explanation, owner), import_shap()
+    values = explanation.values
+    pixels = on_pixels(values.reshape(*values.shape[:2], -1), owner)
+    outputs = [pixels[..., number, None] for number in range(pixels.shape[-1])]
+    names = None if explanation.output_names is None else list(explanation.output_names)
+    images = grey_images(explanation, owner)[..., None]
+    with undisturbed():
+        shap.plots.image(outputs, images, labels=names, show=False)
+    axes = pyplot().gcf().axes[:-1]  # the last is the colour bar's
+    return np.array(axes, object).reshape(len(explanation), -1)
+
+
+def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None) -> str:
+    """shap's text: words in the colours of their values, as HTML.
+
+    Show it with `IPython.display.HTML`.
+
+    Args:
+        explanation: the explanation of one output whose features are words.
+        tokens: the words of each row; by default the names of the features.
+
+    Returns:
+        The HTML.
+
+    Raises:
+        InputError: there are several outputs, or not one word per feature in every row.
+        MissingExtraError: matplotlib or shap is not installed.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> players = jaxshap.tokens(3, ["not", "so", "bad"])
+        >>> row = np.ones((1, 3))
+        >>> ex = jaxshap.explain(lambda x: x @ np.ones(3), row, 0 * row, groups=players)
+        >>> "bad" in jaxshap.plots.text(ex)
+        True
+    """
+    check_one_output(explanation, "text")
+    shap = import_shap()
+    rows, features = explanation.values.shape
+    words = [explanation.feature_names] * rows if tokens is None else tokens
+    if [len(row) for row in words] != [features] * rows:
+        raise InputError(f"tokens= must be {features} words for each of {rows} rows.")
+    drawn = shap.Explanation(
+        values=explanation.values.copy(),
+        base_values=explanation.base_values.copy(),
+        data=np.array([[f"{word} " for word in row] for row in words], object),
+    )
+    # Without legacy printing, colours read np.float64(30.0), which no browser knows.
+    with undisturbed(), np.printoptions(legacy="1.25"):
+        return shap.plots.text(drawn[0] if rows == 1 else drawn, display=False)
