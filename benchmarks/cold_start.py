@@ -21,14 +21,18 @@ after_jax = time.perf_counter()
 {library}
 after_import = time.perf_counter()
 rng = np.random.default_rng(0)
-first, second = (jnp.asarray(rng.normal(size=size) / 4, jnp.float32) for size in ((20, 32), (32, 1)))
+sizes = (20, 32), (32, 1)
+first, second = (jnp.asarray(rng.normal(size=size) / 4, jnp.float32) for size in sizes)
 model = jax.jit(lambda x: (jnp.tanh(x @ first) @ second)[:, 0])
 rows, background = (rng.normal(size=size).astype(np.float32) for size in ((10, 20), (100, 20)))
 {call}
 end = time.perf_counter()
 print(after_import - after_jax, end - after_import, end - begin)
 """
-PADDED = "predict = lambda x: np.asarray(model(np.resize(x, (-(-len(x) // 1024) * 1024, 20))))[: len(x)]\n"
+PADDED = """
+padded = lambda x: np.resize(x, (-(-len(x) // 1024) * 1024, 20))
+predict = lambda x: np.asarray(model(padded(x)))[: len(x)]
+"""
 CASES = {
     "jaxshap, default": ("import jaxshap", "jaxshap.explain(model, rows, background)"),
     "jaxshap, Leverage": (
@@ -70,8 +74,9 @@ def main():
     rows = [(name, *(f"{seconds:.2f} s" for seconds in times)) for name, times in best.items()]
     header = ("", "import after jax", "first explanation", "both, and jax")
     notes = [
-        "Best of several fresh processes, in turns. Goals: no slower than shap; an import of at most 0.3 s after jax.",
-        "Most of our first explanation is compilation: of the default's solve 1.9 s, with 0.7 s to trace it.",
+        "Best of several fresh processes, in turns. Goals: no slower than shap; an import of at",
+        "most 0.3 s after jax. Most of our first explanation is compilation: of the default's",
+        "solve 1.9 s, with 0.7 s to trace it.",
     ]
     report.write_table(__file__, "Cold start", header, rows, notes)
 

@@ -76,7 +76,8 @@ def main():
     options = parser.parse_args()
     if not options.mnist.exists():
         raise SystemExit(
-            f"{options.mnist} is missing: pass an .npz file with x_train, y_train, x_test and y_test."
+            f"{options.mnist} is missing: pass an .npz file with x_train, y_train, x_test and "
+            "y_test."
         )
     archive = np.load(options.mnist)
     shown = archive["x_test"].reshape(-1, 28, 28)[:IMAGES].astype(np.float32) / 255
@@ -140,9 +141,10 @@ def main():
         )
         print(*rows[-1], sep="  ", flush=True)
     notes = [
-        f"{IMAGES} images, 10 classes, {len(PLAYERS)} patches; φ known to {own / spread:.2%} of the spread.",
-        f"shap on {PEER_IMAGES} images, scaled. First call: at this budget, with compilation where there is any.",
-        "shap's PartitionExplainer gives Owen values of a tree of patches; its error is against Shapley values.",
+        f"{IMAGES} images, 10 classes, {len(PLAYERS)} patches; φ known to {own / spread:.2%} of",
+        f"the spread. shap on {PEER_IMAGES} images, scaled. First call: at this budget, with",
+        "compilation where there is any. shap's PartitionExplainer gives Owen values of a tree of",
+        "patches; its error is against Shapley values.",
     ]
     header = ("method", "budget", "error", "later calls", "first call")
     report.write_table(

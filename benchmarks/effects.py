@@ -107,9 +107,12 @@ def main():
         "largest gap",
     )
     notes = [
-        f"{FEATURES} features × {POINTS} points × {ROWS} rows, PDP and ICE, from jaxshap with standard errors; best of",
-        f"{repeats}, in turns. Calls of the model: the jitted function alone, once a grid point, the least that",
-        "scikit-learn can take. First call: of jaxshap, with compilation. Largest gap: between the curves of rows.",
+        f"{FEATURES} features × {POINTS} points × {ROWS} rows, PDP and ICE, from jaxshap with "
+        "standard errors; best of",
+        f"{repeats}, in turns. Calls of the model: the jitted function alone, once a grid point, "
+        "the least that",
+        "scikit-learn can take. First call: of jaxshap, with compilation. Largest gap: between the "
+        "curves of rows.",
     ]
     title = f"Effects: PDP and ICE against scikit-learn {sklearn.__version__}"
     report.write_table(__file__, title, header, lines, notes)

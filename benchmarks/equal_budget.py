@@ -24,26 +24,15 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.preprocessing import scale
 
 import jaxshap
-from jaxshap.engine.runner import plan_size, settle
+from jaxshap.engine import plan_size, settle
 
 MULTIPLES = (5, 10, 20, 50)  # budgets, in players
 DEFAULT, REFERENCE, TREES = "None (the default)", "Leverage", "RegressionAdjusted, trees"
-PLAIN = (
-    "Castro",
-    "Permutation",
-    "Stratified",
-    "WithoutReplacement",
-    "Owen",
-    "Kernel",
-    "UnbiasedKernel",
-    "Leverage",
-    "MSR",
-    "ProjectedSGD",
-    "OddLinear",
-)
+OTHERWISE_LISTED = (jaxshap.Exact, jaxshap.OddGP, jaxshap.RegressionAdjusted)
+PLAIN = [kind for kind in jaxshap.estimators.ESTIMATORS if kind not in OTHERWISE_LISTED]
 OURS = (
     {DEFAULT: None}
-    | {name: getattr(jaxshap, name)() for name in PLAIN}
+    | {kind.__name__: kind() for kind in PLAIN}
     | {
         "Permutation(antithetic=False)": jaxshap.Permutation(antithetic=False),
         "Owen(halved=True)": jaxshap.Owen(halved=True),
@@ -107,7 +96,7 @@ def our_method(name: str, estimator: jaxshap.Estimator | None) -> Method:
 
 
 def score(game: KnownGame, method: Method, budget: int, num_seeds: int) -> Score | None:
-    """Mean over seeds; None where the budget is too small, or the game too large, for the method."""
+    """Mean over seeds; None where the budget is too small, or the game too large for the method."""
     n, runs = len(game.values), []
     for seed in range(num_seeds if n <= method.most_players else 0):
         counted = CountedGame(game.worths, n)
@@ -163,10 +152,11 @@ def main() -> None:
     rows = [_row(method.name, scores, names) for method in ours + peers]
     over = sorted({name for (name, _, _), found in scores.items() if found and found.spent > 1})
     notes = [
-        f"Error over that of {REFERENCE}, geometric mean over {len(games)} games (stored ones: `--games FOLDER`) of",
-        f"{num_seeds} seeds for all (fewer make a skewed error look smaller); in brackets on how many games, if fewer.",
-        "Then coverage of ±1.96 std_error and distinct coalitions over the budget (asking twice is free), budget by",
-        f"budget. Over budget: {', '.join(over) or 'none'}. shapiq, shapkit and lightshap were tuned on stored games.",
+        f"Error over that of {REFERENCE}, geometric mean over {len(games)} games (stored ones:",
+        f"`--games FOLDER`) of {num_seeds} seeds for all (fewer make a skewed error look smaller);",
+        "in brackets on how many games, if fewer. Then coverage of ±1.96 std_error and distinct",
+        "coalitions over the budget (asking twice is free), budget by budget. Over budget:",
+        f"{', '.join(over) or 'none'}. shapiq, shapkit and lightshap were tuned on stored games.",
         "Where the best peer beats the best of ours, named if by half (a hint, no test):\n",
         *_wins(scores, names, ours, peers),
     ]

@@ -43,10 +43,12 @@ def main() -> None:
             print(*lines[-1], flush=True)
         apart = fooling.are_apart(moved)
         notes.append(
-            f"{name}: attacked and honest models {'do not overlap' if apart else 'overlap'}. {exposed(read)}\n"
+            f"{name}: attacked and honest models {'do not overlap' if apart else 'overlap'}. "
+            f"{exposed(read)}\n"
         )
     header = ["people", "model", "least credit moved", "most"]
-    title = f"The attack over {options.seeds} seeds: credit that moves from the marginal to the manifold game"
+    moves = "credit that moves from the marginal to the manifold game"
+    title = f"The attack over {options.seeds} seeds: {moves}"
     report.write_table(__file__, title, header, lines, notes)
 
 
@@ -68,8 +70,10 @@ def exposed(read) -> str:
         for name, found in fooling.outside_shares(people, seed=0).items()
     )
     return (
-        f"Seed 0: the detector is right about {right:.0%} of new people and mixtures, and {by_race:.0%} of new people "
-        f"are decided by race. Credit of race and of noise: {games}. Points outside: {outside}; of people 5%."
+        f"Seed 0: the detector is right about {right:.0%} of new people and mixtures, and "
+        f"{by_race:.0%} of new people "
+        f"are decided by race. Credit of race and of noise: {games}. Points outside: {outside}; of "
+        "people 5%."
     )
 
 

@@ -48,7 +48,8 @@ def main():
             rows.append((name, points, *(float(np.exp(ratio.mean())) for ratio in ratios)))
     title = "OddGP with gradients as a prior mean: squared error over that without, at equal cost"
     notes = [
-        f"Geometric mean over {options.models} networks of {NUM_PLAYERS} features, {options.keys} keys each."
+        f"Geometric mean over {options.models} networks of {NUM_PLAYERS} features, {options.keys}",
+        "keys each.",
     ]
     report.write_table(
         __file__, title, ("network", "gradients", *(f"{m}n" for m in MULTIPLES)), rows, notes

@@ -71,10 +71,10 @@ def main():
             f"Steps along {axis}: {', '.join(map(str, ladder))}."
             for axis, ladder in LADDERS.items()
         ),
-        f"Elsewhere {', '.join(f'{name} {size}' for name, size in Point()._asdict().items())}; 64 hidden units.",
-        "Where a process for each output is too much work, OddGP's outputs share one, and its time falls.",
-        f"100,000 background rows × 1,000 rows × 100 players: {each:.1f} s a coalition,",
-        f"peak memory {largest['peak memory'] / 1000:.2f} GB (goal: under 4 GB).",
+        f"Elsewhere {', '.join(f'{name} {size}' for name, size in Point()._asdict().items())}; 64",
+        "hidden units. Where a process for each output is too much work, OddGP's outputs share",
+        f"one, and its time falls. 100,000 background rows × 1,000 rows × 100 players: {each:.1f}",
+        f"s a coalition, peak memory {largest['peak memory'] / 1000:.2f} GB (goal: under 4 GB).",
     ]
     report.write_table(__file__, "How cost grows", header, rows, notes)
     _draw(found)
@@ -94,7 +94,7 @@ def _measure(point: Point) -> dict[str, float]:
     import jax.numpy as jnp
 
     import jaxshap
-    from jaxshap.engine.runner import make_plan, solve
+    from jaxshap.engine import make_plan, solve
 
     rng = np.random.default_rng(0)
     sizes = (

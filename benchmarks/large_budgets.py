@@ -40,8 +40,9 @@ def main() -> None:
         print(*rows[-1], sep="  ", flush=True)
         jax.clear_caches()
     notes = [
-        f"{options.keys} keys, float32. Each cell: ‖φ̂ − φ‖² / ‖φ‖² of the default · mean square of its stated errors "
-        "over that of its true ones (1 would be right) · its squared error over Leverage's.",
+        f"{options.keys} keys, float32. Each cell: ‖φ̂ − φ‖² / ‖φ‖² of the default · mean square "
+        "of its stated errors over that of its true ones (1 would be right) · its squared error "
+        "over Leverage's.",
     ]
     header = ["game", "players", *(f"{budget:,}" for budget in BUDGETS)]
     report.write_table(__file__, "The default at large budgets", header, rows, notes)

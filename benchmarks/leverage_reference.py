@@ -25,7 +25,8 @@ def main():
     options = parser.parse_args()
     if not (options.games / "reference.json").exists():
         parser.error(
-            f"{options.games} holds no reference.json: pass the folder with games.npz and reference.json."
+            f"{options.games} holds no reference.json: pass the folder with games.npz and "
+            "reference.json."
         )
     reference = json.loads((options.games / "reference.json").read_text())
     multiples, rows = ("5", "10", "20"), []
@@ -45,7 +46,8 @@ def main():
     rows.append(("geometric mean", *np.exp(np.log([row[1:] for row in rows]).mean(0)).tolist()))
     title = "Leverage: mean squared error over that of the published implementation"
     notes = [
-        f"{options.keys} keys of ours; budgets in multiples of the number of players, v(∅) and v(N) included."
+        f"{options.keys} keys of ours; budgets in multiples of the number of players, v(∅) and",
+        "v(N) included.",
     ]
     report.write_table(
         __file__, title, ("game", *(f"{multiple}n" for multiple in multiples)), rows, notes

@@ -62,10 +62,11 @@ def main():
         print(*rows[-1], sep="  ", flush=True)
     jax.clear_caches()
     notes = [
-        f"{options.keys} keys, float32. Each cell: mean squared error over that of Leverage (2n: over one antithetic "
-        "ordering) · share of players within ±1.96 std_error · mean width over the ideal one.",
-        "The rule for the width was chosen on random games of the kinds not marked new, with 9 and 12 players and "
-        "another seed; its constant so that the stored games are covered too.",
+        f"{options.keys} keys, float32. Each cell: mean squared error over that of Leverage (2n: "
+        "over one antithetic ordering) · share of players within ±1.96 std_error · mean width "
+        "over the ideal one.",
+        "The rule for the width was chosen on random games of the kinds not marked new, with 9 "
+        "and 12 players and another seed; its constant so that the stored games are covered too.",
     ]
     title = "OddGP: how accurate, and whether its errors can be believed"
     report.write_table(

@@ -16,7 +16,7 @@ import report
 from peers import stored_games
 
 import jaxshap
-from jaxshap.engine.runner import make_plan, solve
+from jaxshap.engine import make_plan, solve
 
 SETTINGS = (
     (16, 20, 1.0),
@@ -52,7 +52,8 @@ def main():
         jax.clear_caches()
     header = ("fit and read-out; or float32 over float64 at", "measured; 5n", "goal; 10n", "20n")
     notes = [
-        "Times: best of three on this machine. Ratios of mean squared errors over the same keys; the goal is 1.2."
+        "Times: best of three on this machine. Ratios of mean squared errors over the same keys;",
+        "the goal is 1.2.",
     ]
     report.write_table(
         __file__, "OddGP: time of the solve, and error in float32 over float64", header, rows, notes

@@ -138,9 +138,9 @@ def credit(
         for i, name in enumerate(NAMES)
     ]
     notes = [
-        f"Credit: test accuracy {accuracy:.3f}; {num_rows} test rows, {len(squares[0])} keys; exact values took "
-        f"{seconds:.0f} s; Castro {best[0]:.2f} s a run for all rows. Time is the best of {repeats}, interleaved, "
-        "without compilation."
+        f"Credit: test accuracy {accuracy:.3f}; {num_rows} test rows, {len(squares[0])} keys; "
+        f"exact values took {seconds:.0f} s; Castro {best[0]:.2f} s a run for all rows. Time is "
+        f"the best of {repeats}, interleaved, without compilation.",
     ]
     return rows, notes, error
 
@@ -184,8 +184,9 @@ def mnist(
         float(np.abs(run.mean(0).sum(0) / (game.full - game.empty) - 1).max()) for run in runs
     )
     notes = [
-        f"MNIST: test accuracy {accuracy:.3f}; probability of the digit {label} for {num_images} images of it, "
-        f"{num_levels} levels, {repeats} keys; Σφ̂ over all keys is within {away:.1%} of v(N) − v(∅) for every method."
+        f"MNIST: test accuracy {accuracy:.3f}; probability of the digit {label} for {num_images} "
+        f"images of it, {num_levels} levels, {repeats} keys; Σφ̂ over all keys is within "
+        f"{away:.1%} of v(N) − v(∅) for every method.",
     ]
     return (
         rows,
@@ -246,12 +247,14 @@ def main() -> None:
         "at equal evaluations",
     ]
     text = [
-        "Error: mean squared error against exact values (credit), variance over keys (MNIST). Ratios are to Castro.",
+        "Error: mean squared error against exact values (credit), variance over keys (MNIST).",
+        "Ratios are to Castro.",
         *notes,
         *remarks,
-        "On the credit data every method gets 2,000 gains of each player, as published. Castro pays two evaluations a "
-        "gain; Owen shares its mask among the players and pays n + 1 for n gains, so it asks for about half as many. "
-        "The fair comparison is at equal evaluations: variance falls as 1/evaluations, so multiply by their ratio.",
+        "On the credit data every method gets 2,000 gains of each player, as published. Castro "
+        "pays two evaluations a gain; Owen shares its mask among the players and pays n + 1 for n "
+        "gains, so it asks for about half as many. The fair comparison is at equal evaluations: "
+        "variance falls as 1/evaluations, so multiply by their ratio.",
     ]
     notes, header = (
         [line for part in text for line in (part, "")],

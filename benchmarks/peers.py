@@ -92,7 +92,7 @@ def installed_peers() -> list[Method]:
 
 
 def shap_kernel(shap, game: CountedGame, budget: int, seed: int) -> Values:
-    """Without the selection of ten features that is shap's default; `nsamples` leaves ∅ and N out."""
+    """Without the selection of ten features that is shap's default; `nsamples` omits ∅ and N."""
     _seed_numpy(seed)
     explainer = shap.KernelExplainer(game, np.zeros((1, game.num_players)), silent=True)
     return explainer.shap_values(

@@ -114,7 +114,7 @@ def methods(num_players: int, scale: float) -> dict[str, jaxshap.Estimator]:
 
 
 def long_run(game: jaxshap.Game, num_orderings: int, chunk: int = 250) -> tuple[Array, float]:
-    """Values by permutations, a chunk at a time for memory, and the relative error they still have."""
+    """Values by permutations, a chunk at a time for memory, and the relative error they have."""
     budget = chunk * (game.num_players - 1) + 2
     keys = jax.random.split(jax.random.key(1), num_orderings // chunk)
     runs = jnp.stack(
@@ -249,13 +249,13 @@ def main() -> None:
     table = [(*line, *["–"] * (2 + len(MULTIPLES) - len(line))) for line in lines]
     holds = all("NOT" not in line for line in verdicts[:2])
     notes = [
-        f"Mean relative error ‖φ̂ − φ‖ / ‖φ‖ over {options.pairs} pairs, by reward evaluations. d = 300 is against "
-        f"{orderings} permutations, whose own relative error is {floor:.2g}: no error below that can be told. "
-        f"Steps are {options.step_scale:g} times the paper's: ours go along gradients of F = Σ w (…)², the authors' "
-        "released code along those of F/2.",
+        f"Mean relative error ‖φ̂ − φ‖ / ‖φ‖ over {options.pairs} pairs, by reward evaluations. "
+        f"d = 300 is against {orderings} permutations, whose own relative error is {floor:.2g}: "
+        f"no error below that can be told. Steps are {options.step_scale:g} times the paper's: "
+        "ours go along gradients of F = Σ w (…)², the authors' released code along those of F/2.",
         "",
         *verdicts,
-        f"- The paper's ordering (both proposed methods below classical Monte Carlo at d = 16) "
+        "- The paper's ordering (both proposed methods below classical Monte Carlo at d = 16) "
         f"{'came out at every budget' if holds else 'did NOT come out at every budget'}.",
     ]
     header = ["game", "method", *(f"{multiple}d" for multiple in MULTIPLES)]

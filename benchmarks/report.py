@@ -1,9 +1,8 @@
-"""What the benchmarks share: a table printed and written beside its script, and paths that may be
-missing.
-"""
+"""What the benchmarks share: a table printed and stored beside its script, and data files."""
 
 import argparse
 import pathlib
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -15,7 +14,7 @@ def write_table(
     rows: Sequence[Sequence],
     notes: Sequence[str] = (),
 ) -> str:
-    """Print a Markdown table and write it next to the script, with the command that makes it."""
+    """Print a Markdown table and write it beside the script, with its command and its commit."""
     cells = [
         [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
         for row in [header, *rows]
@@ -24,18 +23,30 @@ def write_table(
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     path = pathlib.Path(script)
-    text = "\n".join(
-        [f"# {title}", "", *lines, "", *notes, "", f"Made by `python benchmarks/{path.name}`.", ""]
-    )
+    origin = f"Made by `python benchmarks/{path.name}` at {commit(path.parent)}."
+    text = "\n".join([f"# {title}", "", *lines, "", *notes, "", origin, ""])
     path.with_suffix(".md").write_text(text)
     print(text)
     return text
 
 
+def commit(folder: pathlib.Path) -> str:
+    """The commit of the code that runs, and whether the library or a script has changed since."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder.resolve()), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        name = git("rev-parse", "--short", "HEAD")
+        changes = git("status", "--porcelain", "--", ":/jaxshap", ":/benchmarks/*.py")
+    except (OSError, subprocess.CalledProcessError):
+        return "an unknown commit"
+    return f"commit {name}" + (", with uncommitted changes" if changes else "")
+
+
 def data_file(options: argparse.Namespace, name: str) -> pathlib.Path:
-    """A data file in the folder given as --data; says what is missing and ends with status 2
-    otherwise.
-    """
+    """A data file in the folder of --data; where it is missing, says so and ends with status 2."""
     path = pathlib.Path(options.data) / name if options.data else None
     if path is None or not path.exists():
         print(

@@ -1,12 +1,11 @@
-"""Sampled Shapley residuals at equal budgets: by noise stability, and by random edges with
-estimated entries.
+"""Sampled Shapley residuals at equal budgets: by noise stability, and by random edges.
 
     python benchmarks/residual_sampling.py
 
 Games of 10 players with all worths known: a network on coalitions, votes with a quota, products of
-two players, and independent worths. The error is that of ‖r_i‖² relative to its root mean square
-over players; z is (estimate − exact) over the standard error: its mean should be 0 and its spread
-1.
+two players, and independent worths. The entries at random edges are themselves estimated. The error
+is that of ‖r_i‖² relative to its root mean square over players; z is (estimate − exact) over the
+standard error: its mean should be 0 and its spread 1.
 """
 
 import jax
@@ -38,9 +37,9 @@ def samplers():
     yield "noise stability", jaxshap.residuals.estimate_norms
     for draws in (1, 4, 16):
         yield (
-            f"edges, {draws} draws an entry",
+            f"edges, {draws} draws per entry",
             lambda key, game, budget, draws=draws: jaxshap.residuals.edge_norms(
-                key, game, budget, draws_an_entry=draws
+                key, game, budget, draws_per_entry=draws
             ),
         )
 
@@ -53,24 +52,21 @@ def main() -> None:
         size = np.sqrt((exact**2).mean())
         for how, sampler in samplers():
             for budget in BUDGETS:
+                run = jax.vmap(lambda key, game=game, f=sampler, b=budget: f(key, game, b))
                 try:
-                    found = jax.jit(
-                        jax.vmap(lambda key, game=game, f=sampler, b=budget: f(key, game, b))
-                    )(keys)
-                except ValueError:  # buys fewer than two draws
+                    estimates = jax.jit(run)(keys)
+                except jaxshap.BudgetError:  # it buys fewer than two draws
                     continue
-                gap = np.asarray(found.values) - exact
-                live = (
-                    np.asarray(found.std_error) > 1e-6 * size
-                )  # not where there is nothing but rounding
-                z = gap[live] / np.asarray(found.std_error)[live]
-                error, bias = (
-                    np.sqrt((gap**2).mean()) / size,
-                    np.sqrt((gap.mean(0) ** 2).mean()) / size,
+                gap, std_error = (
+                    np.asarray(estimates.values) - exact,
+                    np.asarray(estimates.std_error),
                 )
-                lines.append(
-                    [name, how, budget, float(error), float(bias), float(z.mean()), float(z.std())]
-                )
+                live = std_error > 1e-6 * size  # elsewhere the error is rounding
+                z = gap[live] / std_error[live]
+                error = np.sqrt((gap**2).mean()) / size
+                bias = np.sqrt((gap.mean(0) ** 2).mean()) / size
+                numbers = map(float, (error, bias, z.mean(), z.std()))
+                lines.append([name, how, budget, *numbers])
                 print(*lines[-1], flush=True)
     header = ["game", "sampler", "budget", "error", "bias", "mean z", "spread of z"]
     notes = [f"{KEYS} keys; a bias of error / √{KEYS} is what chance leaves."]

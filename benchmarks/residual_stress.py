@@ -1,5 +1,4 @@
-"""Do Shapley residuals follow the interaction that was put in, and from which sample size are they
-more than noise?
+"""Do Shapley residuals follow the interaction put in, and from which sample size on?
 
     python benchmarks/residual_stress.py
 
@@ -31,9 +30,8 @@ from jaxshap.plots.style import LINES
 DIALS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 KEYS, DRAWS, EXPLAINED, BACKGROUND = 6, (8, 32, 128), 8, 20
 USED = 128  # draws of the estimate that is compared with the dial
-HELD = 0.25  # of the rows, to stop training by
-# of data, over which shares are averaged: a model trained on few rows finds interactions of its own
-SEEDS = 6
+HELD = 0.25  # share of the rows that decides when training stops
+SEEDS = 6  # data sets over which shares are averaged: few rows teach a model spurious interactions
 
 
 class Setting(NamedTuple):
@@ -50,9 +48,8 @@ SETTINGS = [
     for model in ("products", "boosted trees", "network")
     for rest in ((6, 2000, 0.3), (10, 2000, 0.3), (6, 1000, 1.0))
 ]
-TOO_FEW = Setting(
-    "classification", "boosted trees", 6, 300, 1.0
-)  # rows for the model itself to see a weak dial
+# Too few rows for the model itself to learn a weak dial:
+TOO_FEW = Setting("classification", "boosted trees", 6, 300, 1.0)
 
 
 def data(setting: Setting, dial: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,18 +72,16 @@ def trained(setting: Setting, rows: np.ndarray, target: np.ndarray) -> Callable:
     size = setting.features
     rng = np.random.default_rng(1)
     if setting.model == "products":
-        predict, start = (
-            _products,
-            {"weights": jnp.zeros(size * (size + 1) // 2), "bias": jnp.zeros(())},
-        )
+        predict = _products
+        start = {"weights": jnp.zeros(size * (size + 1) // 2), "bias": jnp.zeros(())}
     else:
+        predict = _network
         start = {
             "hidden": jnp.asarray(rng.normal(size=(size, 32)) / np.sqrt(size), jnp.float32),
             "shift": jnp.zeros(32),
             "last": jnp.asarray(rng.normal(size=32) / 6, jnp.float32),
             "bias": jnp.zeros(()),
         }
-        predict = _network
     weights = _fit(predict, setting.task, start, jnp.asarray(rows), jnp.asarray(target))
     return jax.tree_util.Partial(predict, weights)
 
@@ -124,10 +119,10 @@ def _fit_of(predict, task, start, rows, target):
     held = int(HELD * len(rows))
 
     def loss(weights, part):
-        found = predict(weights, rows[part])
+        predicted = predict(weights, rows[part])
         if task == "classification":
-            return optax.sigmoid_binary_cross_entropy(found, target[part]).mean()
-        return ((found - target[part]) ** 2).mean()
+            return optax.sigmoid_binary_cross_entropy(predicted, target[part]).mean()
+        return ((predicted - target[part]) ** 2).mean()
 
     def step(carry, _):
         weights, state, best, least = carry
@@ -153,10 +148,9 @@ def share(shares, gradients) -> float:
 
 def measure(setting: Setting, dial: float) -> tuple[float, dict[int, np.ndarray]]:
     """The exact share, and estimates by number of draws and key; means over seeds of the data."""
-    exact, found = zip(*(_measure(setting, dial, seed) for seed in range(SEEDS)), strict=True)
-    return float(np.mean(exact)), {
-        draws: np.mean([one[draws] for one in found], axis=0) for draws in DRAWS
-    }
+    exact, estimates = zip(*(_measure(setting, dial, seed) for seed in range(SEEDS)), strict=True)
+    means = {draws: np.mean([of_seed[draws] for of_seed in estimates], axis=0) for draws in DRAWS}
+    return float(np.mean(exact)), means
 
 
 def _measure(setting: Setting, dial: float, seed: int) -> tuple[float, dict[int, np.ndarray]]:
@@ -164,29 +158,22 @@ def _measure(setting: Setting, dial: float, seed: int) -> tuple[float, dict[int,
     model = trained(setting, rows[: setting.rows], target[: setting.rows])
     marginal = jaxshap.marginal(model, rows[setting.rows : -BACKGROUND], rows[-BACKGROUND:])
     worths = np.asarray(jaxshap.evaluate(marginal, coalitions(setting.features)))
-    game = jaxshap.table(
-        worths
-    )  # the model is asked once about everything; what is sampled is looked up
+    game = jaxshap.table(worths)  # the model is asked once about everything; samples look it up
     index = np.arange(len(worths))
     gains = [
         worths[index | 1 << player] - worths[index & ~(1 << player)]
         for player in range(setting.features)
     ]
-    gradients = np.stack(
-        [(gain**2).sum(0) / 2 for gain in gains]
-    )  # ‖∇_i v‖²: every edge is seen from both its ends
+    # ‖∇_i v‖²: every edge is seen from both its ends
+    gradients = np.stack([(gain**2).sum(0) / 2 for gain in gains])
     exact = float(np.asarray(jaxshap.residuals.norms(game)).sum() / gradients.sum())
     cost = 2 * setting.features + 2
-    found = {
-        draws: np.array(
-            [
-                share(jaxshap.residuals.estimate_shares(key, game, draws * cost).values, gradients)
-                for key in range(KEYS)
-            ]
-        )
-        for draws in DRAWS
-    }
-    return exact, found
+
+    def estimated(key: int, draws: int) -> float:
+        return share(jaxshap.residuals.estimate_shares(key, game, draws * cost).values, gradients)
+
+    by_draws = {draws: np.array([estimated(key, draws) for key in range(KEYS)]) for draws in DRAWS}
+    return exact, by_draws
 
 
 def coalitions(number: int) -> np.ndarray:
@@ -194,18 +181,33 @@ def coalitions(number: int) -> np.ndarray:
     return np.array(list(itertools.product([False, True], repeat=number)))[:, ::-1]
 
 
+HEADER = [
+    "task",
+    "model",
+    "features",
+    "rows",
+    "noise",
+    "Spearman",
+    "exact",
+    "share at 0",
+    "at 0.5",
+    "at 4",
+    "largest gap / error",
+    "evaluations to tell 1 from 0",
+]
+
+
 def main() -> None:
     lines, curves = [], {}
     for setting in (*SETTINGS, TOO_FEW):
-        found = [measure(setting, dial) for dial in DIALS]
-        used = np.array([estimates[USED] for _, estimates in found])
+        measured = [measure(setting, dial) for dial in DIALS]
+        used = np.array([estimates[USED] for _, estimates in measured])
         mean, error = used.mean(1), used.std(1, ddof=1) / np.sqrt(KEYS)
-        exact = np.array([value for value, _ in found])
+        exact = np.array([value for value, _ in measured])
         correlation = float(spearmanr(DIALS, mean).statistic)
         gap = float(np.abs((mean - exact) / np.maximum(error, 1e-6)).max())
-        enough = next(
-            (draws for draws in DRAWS if _seen(found[0][1][draws], found[3][1][draws])), None
-        )
+        without, with_dial = measured[0][1], measured[3][1]
+        enough = next((d for d in DRAWS if _seen(without[d], with_dial[d])), None)
         lines.append(
             [
                 *setting,
@@ -218,35 +220,25 @@ def main() -> None:
         )
         curves[setting] = mean, error, exact
         print(*lines[-1], flush=True)
-    header = [
-        "task",
-        "model",
-        "features",
-        "rows",
-        "noise",
-        "Spearman",
-        "exact",
-        "share at 0",
-        "at 0.5",
-        "at 4",
-        "largest gap / error",
-        "evaluations to tell 1 from 0",
-    ]
-    notes = [
-        f"Shares are means over {KEYS} keys, {USED} draws each. Told apart: with dial 1 the share exceeds that with "
-        "dial 0 at all keys, and by more than twice the sum of the two spreads. The gap is |estimate − exact| over its "
-        f"standard error from {KEYS} keys, the largest of {len(DIALS)} dials; it has Student's t distribution with "
-        f"{KEYS - 1} degrees of freedom, beyond 4 in 6 of 100 settings by chance.",
-        f"Exact norms of 20 players, all {2**20:,} worths of a linear model included: {_time_of_twenty():.2f} s after "
-        "compilation (best of 3).",
-        f"Lowest Spearman: {min(line[5] for line in lines[:-1]):.2f} (goal 0.9 everywhere), but for the last line: "
-        "from 300 noisy coins the trees themselves do not learn dials below 1, so that exact residuals do not follow "
-        "either.",
-    ]
     report.write_table(
-        __file__, "Shapley residuals against the interaction put in", header, lines, notes
+        __file__, "Shapley residuals against the interaction put in", HEADER, lines, _notes(lines)
     )
     draw(curves)
+
+
+def _notes(lines: list[list]) -> list[str]:
+    return [
+        f"Shares are means over {KEYS} keys, {USED} draws each. Told apart: with dial 1 the share "
+        "exceeds that with dial 0 at all keys, and by more than twice the sum of the two spreads. "
+        f"The gap is |estimate − exact| over its standard error from {KEYS} keys, the largest of "
+        f"{len(DIALS)} dials; it has Student's t distribution with {KEYS - 1} degrees of freedom, "
+        "beyond 4 in 6 of 100 settings by chance.",
+        f"Exact norms of 20 players, all {2**20:,} worths of a linear model included: "
+        f"{_time_of_twenty():.2f} s after compilation (best of 3).",
+        f"Lowest Spearman: {min(line[5] for line in lines[:-1]):.2f} (goal 0.9 everywhere), but "
+        "for the last line: from 300 noisy coins the trees themselves do not learn dials below 1, "
+        "so that exact residuals do not follow either.",
+    ]
 
 
 def _time_of_twenty() -> float:
@@ -288,18 +280,10 @@ def draw(curves: dict) -> None:
         place = np.arange(len(DIALS))
         look = {"fmt": marks[setting.model], "color": colours[setting.model], "capsize": 2}
         ax.errorbar(place, mean, 2 * error, label=setting.model, **look)
-        ax.plot(
-            place,
-            exact,
-            "x",
-            color="black",
-            ms=5,
-            label="exact" if setting.model == "network" else None,
-        )
-        ax.set_title(
-            f"{setting.task}: {setting.features} features, {setting.rows} rows, noise {setting.noise}",
-            fontsize=9,
-        )
+        label = "exact" if setting.model == "network" else None
+        ax.plot(place, exact, "x", color="black", ms=5, label=label)
+        size = f"{setting.features} features, {setting.rows} rows, noise {setting.noise}"
+        ax.set_title(f"{setting.task}: {size}", fontsize=9)
         ax.set_xticks(place, [f"{dial:g}" for dial in DIALS])
         ax.spines[["top", "right"]].set_visible(False)
     grid[0, 0].legend(frameon=False, fontsize=8)

@@ -24,7 +24,7 @@ from jaxtyping import Float
 from networks import SETTINGS, Data, Setting, data_of
 
 import jaxshap
-from jaxshap.engine.memory import bucket
+from jaxshap.engine import bucket
 
 Values = Float[np.ndarray, "rows n"]
 GOAL_ERROR, MOST_DOUBLINGS = 0.01, 12
@@ -76,10 +76,11 @@ def _write(lines: list[tuple]) -> None:
         "error",
     )
     notes = [
-        "Seconds for all rows at budget 2,048 (6,000 from 300 players on), or at the budget at which the error is 1 %.",
-        "The first call compiles. `over shap's fastest`: how many times faster, without compilation and with it.",
-        "Goals: 5 at equal evaluations everywhere; 30 to an error of 1 % in three settings of five. Settings in which",
-        "φ is not known to half of 1 % are left out there. Errors are over the first 10 rows, --peer-rows for others.",
+        "Seconds for all rows at budget 2,048 (6,000 from 300 players on), or at the budget at",
+        "which the error is 1 %. The first call compiles. `over shap's fastest`: how many times",
+        "faster, without compilation and with it. Goals: 5 at equal evaluations everywhere; 30 to",
+        "an error of 1 % in three settings of five. Settings in which φ is not known to half of",
+        "1 % are left out there. Errors are over the first 10 rows, --peer-rows for others.",
     ]
     report.write_table(
         __file__, "Speed against other libraries on the same model", header, lines, notes
@@ -108,9 +109,8 @@ def _time_to_error(
     data = data_of(setting)
     truth, uncertain = _truth(data, setting)
     if uncertain > GOAL_ERROR / 2:
-        print(
-            f"{', '.join(map(str, setting))}: φ is known to {uncertain:.1%} only, so 1 % cannot be told"
-        )
+        name = ", ".join(map(str, setting))
+        print(f"{name}: φ is known to {uncertain:.1%} only, so 1 % cannot be told")
         return []
     tasks, budgets = {}, {}
     for method in ours + peers:

@@ -107,10 +107,11 @@ def main():
     rows += _with_cache("XGBoost, depth 6")
     header = ("model", "values", "rows", "ours", "first call", "other", "its time", "times faster")
     notes = [
-        "Goals: interventional with 1,000 background rows 500 × shap at depth 6 and 300 × at depth 8, with 100, 50 ×;",
-        "path-dependent 40 × shap at depth 6 to 8, 15 × for default LightGBM, 20 × XGBoost's own; interactions 300 ×;",
-        "5 × woodelf at 10,000 rows; a first call of at most 3 s at depth 6; deep forests not slower than shap.",
-        "Peak memory is that of the process, all libraries in it. woodelf takes many minutes on a deep forest.",
+        "Goals: interventional with 1,000 background rows 500 × shap at depth 6 and 300 × at",
+        "depth 8, with 100, 50 ×; path-dependent 40 × shap at depth 6 to 8, 15 × for default",
+        "LightGBM, 20 × XGBoost's own; interactions 300 ×; 5 × woodelf at 10,000 rows; a first",
+        "call of at most 3 s at depth 6; deep forests not slower than shap. Peak memory is that",
+        "of the process, all libraries in it. woodelf takes many minutes on a deep forest.",
     ]
     report.write_table(__file__, "Exact Shapley values of tree ensembles", header, rows, notes)
 

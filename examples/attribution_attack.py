@@ -63,7 +63,7 @@ wanted = honest.at[jnp.array([largest, smallest])].set(honest[jnp.array([smalles
 
 @jax.jit
 def attack(row):
-    """Descent on the distance to the wanted attributions, the prediction held, within the radius."""
+    """Descent on the distance to the wanted attributions, within the radius, prediction held."""
     optimiser = optax.adam(0.03)
 
     def loss(shift):
@@ -85,10 +85,8 @@ moved = attack(row)
 found = values_at(moved)
 near = row + RADIUS * jax.random.uniform(jax.random.key(1), (50, 10), minval=-1, maxval=1)
 around = jaxshap.explain(model, near, background, feature_names=names).values.mean(0)
-print(
-    f"prediction {model(row[None])[0]:.3f} at the row, {model(moved[None])[0]:.3f} at the one found; ",
-    end="",
-)
+before_move, after_move = (float(model(point[None])[0]) for point in (row, moved))
+print(f"prediction {before_move:.3f} at the row, {after_move:.3f} at the one found; ", end="")
 print(f"no feature moved by more than {float(jnp.abs(moved - row).max()):.2f} standard deviations")
 before, after = (float(jnp.linalg.norm(part - wanted)) for part in (honest, found))
 print(f"distance to the wanted attributions: {before:.3f} before, {after:.3f} after\n")

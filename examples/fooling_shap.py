@@ -130,7 +130,7 @@ def centres(people: People) -> jaxshap.WeightedRows:
 
 
 def honest(people: People, seed: int) -> dict[str, Callable]:
-    """Models that are what they seem: both halves of the attack, a regression and a small network."""
+    """Models that are what they seem: both halves of the attack, a regression, a small network."""
     rng = np.random.default_rng(seed)
     scale, columns = people.rows.std(0), np.eye(len(people.names), dtype=np.float32)
     weights = jnp.asarray(rng.normal(size=len(scale)) / scale, jnp.float32)
@@ -224,8 +224,8 @@ def show(people: People, seed: int) -> None:
     print()
     for name, outside in outside_shares(people, seed).items():
         print(
-            f"Off-manifold by {name}: {outside.overall:.0%} of the points of the marginal game, {outside.expected:.0%} "
-            "of people."
+            f"Off-manifold by {name}: {outside.overall:.0%} of the points of the marginal game, "
+            f"{outside.expected:.0%} of people."
         )
 
 
@@ -269,7 +269,8 @@ def main() -> int:
     show(read(0), 0)
     moved = credit_moved(read, options.seeds)
     print(
-        f"\nPart of the credit that moves from the marginal to the manifold game, over {options.seeds} seeds:"
+        "\nPart of the credit that moves from the marginal to the manifold game, over "
+        f"{options.seeds} seeds:"
     )
     for name, values in moved.items():
         print(f"  {name:18}{min(values):6.1%} to {max(values):6.1%}")

@@ -59,5 +59,6 @@ print(exact[0], "\n")
 sampled = jaxshap.explain(model, rows[:10], rows[-50:], budget=200, key=1)
 within = np.abs(sampled.values - exact.values) <= 1.96 * sampled.std_error
 print(
-    f"{sampled.estimator} with {sampled.num_evaluations} evaluations: {within.mean():.0%} within 1.96 standard errors"
+    f"{sampled.estimator} with {sampled.num_evaluations} evaluations: "
+    f"{within.mean():.0%} within 1.96 standard errors"
 )

@@ -29,6 +29,7 @@ from jaxshap.errors import ModelOutputError as ModelOutputError
 from jaxshap.errors import ToleranceWarning as ToleranceWarning
 from jaxshap.errors import UnsupportedModelError as UnsupportedModelError
 from jaxshap.estimators import MSR as MSR
+from jaxshap.estimators import Balanced as Balanced
 from jaxshap.estimators import Castro as Castro
 from jaxshap.estimators import Estimate as Estimate
 from jaxshap.estimators import Estimator as Estimator
@@ -42,6 +43,7 @@ from jaxshap.estimators import Permutation as Permutation
 from jaxshap.estimators import Plan as Plan
 from jaxshap.estimators import ProjectedSGD as ProjectedSGD
 from jaxshap.estimators import RegressionAdjusted as RegressionAdjusted
+from jaxshap.estimators import Scattered as Scattered
 from jaxshap.estimators import Stratified as Stratified
 from jaxshap.estimators import UnbiasedKernel as UnbiasedKernel
 from jaxshap.estimators import WithoutReplacement as WithoutReplacement

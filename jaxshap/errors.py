@@ -1,4 +1,5 @@
-"""What a caller can catch: every error and warning that jaxshap raises itself is one of these types.
+"""What a caller can catch: every error and warning that jaxshap raises itself is one of these
+types.
 
 Each is also the built-in error that one would expect (ValueError, TypeError, ImportError, …), so
 plain habits work. Decide by the type and its fields; messages are for people.
@@ -24,7 +25,8 @@ class JaxshapError(Exception):
 
 
 class InputError(JaxshapError, ValueError):
-    """An argument has a value, shape or combination that cannot be used; the message names the remedy.
+    """An argument has a value, shape or combination that cannot be used; the message names the
+    remedy.
 
     Example:
         >>> import jaxshap
@@ -37,7 +39,8 @@ class InputError(JaxshapError, ValueError):
 
 
 class InputTypeError(InputError, TypeError):
-    """An argument is not of the kind that is needed: a model in place of a game, text in place of numbers.
+    """An argument is not of the kind that is needed: a model in place of a game, text in place of
+    numbers.
 
     Example:
         >>> import jaxshap
@@ -150,7 +153,8 @@ class EvaluationError(JaxshapError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during evaluation. Nothing is lost: `worths` holds those of the first coalitions, in order.
+    """Ctrl-C during evaluation. Nothing is lost: `worths` holds those of the first coalitions, in
+    order.
 
     From `explain`, `explanation` is what they amount to, or None where they are too few.
 
@@ -169,7 +173,8 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, worths: Float[np.ndarray, "done *out"], planned: int):
         super().__init__(
-            f"interrupted after {len(worths)} of {planned} coalitions; their worths are in `.worths`."
+            f"interrupted after {len(worths)} of {planned} coalitions; their worths are in "
+            "`.worths`."
         )
         self.worths = worths
         self.planned = planned

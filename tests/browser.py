@@ -90,7 +90,8 @@ class Page:
         found = f"document.querySelector({json.dumps(selector)})"
         self.run(f"{found}.scrollIntoView({{block: 'center'}})")
         box = self.run(
-            f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({found}.getBoundingClientRect())"
+            f"(({{x, y, width, height}}) => [x + width / 2, y + height / "
+            f"2])({found}.getBoundingClientRect())"
         )
         self.click_at(*box)
 

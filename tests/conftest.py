@@ -4,15 +4,13 @@ compiled programs.
 
 import contextlib
 
-from jaxtyping import install_import_hook
-
-install_import_hook(
-    "jaxshap", "beartype.beartype"
-)  # the annotated shapes are checked in every test
-
 import jax
 import matplotlib.pyplot as plt
 import pytest
+from jaxtyping import install_import_hook
+
+# annotated types and shapes are checked in every test; before the library is imported
+install_import_hook("jaxshap", "typechecking.typechecked")
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update(

@@ -37,14 +37,9 @@ def members(owner, prefix):
     }
 
 
-def own(module):
-    found = members(module, module.__name__)
-    return {name: thing for name, thing in found.items() if thing.__module__ == module.__name__}
-
-
 PUBLIC = (
     members(jaxshap, "jaxshap")
-    | own(jaxshap.theory)
+    | members(jaxshap.theory, "jaxshap.theory")
     | members(jaxshap.plots, "jaxshap.plots")
     | members(jaxshap.Explanation, "jaxshap.Explanation")
 )
@@ -135,6 +130,7 @@ X, background = np.array([[1.0, 2.0], [3.0, 4.0]]), np.zeros((1, 2))
 explained = jaxshap.explain(jaxshap.host(lambda rows: 2 * rows[:, 0] + rows[:, 1]), X, background)
 game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
 curves = jaxshap.effects.ice(lambda x: x[:, 0] * x[:, 1], X, 0)
+pairs = jaxshap.interactions.exact_interactions(game)
 calls = {
     "to_frame": explained.to_frame,
     "to_shap": explained.to_shap,
@@ -148,8 +144,8 @@ calls = {
     "ice": lambda: jaxshap.plots.ice(curves),
     "pdp": lambda: jaxshap.plots.pdp(curves.average()),
     "component_bars": lambda: jaxshap.plots.component_bars(jaxshap.interactions.decompose(game)),
-    "interaction_heatmap": lambda: jaxshap.plots.interaction_heatmap(jaxshap.interactions.exact_interactions(game)),
-    "interaction_network": lambda: jaxshap.plots.interaction_network(jaxshap.interactions.exact_interactions(game)),
+    "interaction_heatmap": lambda: jaxshap.plots.interaction_heatmap(pairs),
+    "interaction_network": lambda: jaxshap.plots.interaction_network(pairs),
 }
 told = {}
 for name, call in calls.items():

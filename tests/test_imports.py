@@ -10,10 +10,27 @@ import pytest
 import jaxshap
 
 ROOT = pathlib.Path(jaxshap.__file__).parent
-ROOMS = (  # in the order in which data flows: a room imports from those before it
-    "errors games theory estimators engine inputs values rewards trees interactions residuals "
-    "effects lime trust explaining causal plots report cli"
-).split()
+ROOMS = [
+    "errors",
+    "games",
+    "theory",
+    "estimators",
+    "engine",
+    "inputs",
+    "values",
+    "rewards",
+    "trees",
+    "interactions",
+    "residuals",
+    "effects",
+    "lime",
+    "trust",
+    "explaining",
+    "causal",
+    "plots",
+    "report",
+    "cli",
+]
 AT_THE_ROOT = {"__init__.py", "__main__.py", "errors.py"}
 HEAVY = {
     "matplotlib": {"plots", "cli"},

@@ -1,22 +1,36 @@
 """Disparity: which features make a model treat groups of rows differently."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 
 
 class Disparity(NamedTuple):
-    """Mean attributions of each group less those of the reference group, and how far off they may
-    be.
+    """Mean attributions of each group less those of the reference group.
 
-    `total` is their sum over features: the difference in mean output, less base values. Its
-    standard error is that of the rows alone, since errors of the values cancel in the sum wherever
-    values sum to the output.
+    Attributes:
+        values: the differences per feature, of shape (groups, features, *outputs).
+        std_error: their standard errors.
+        total: the sum of `values` over features: the difference in mean output, less base values;
+            of shape (groups, *outputs).
+        total_std_error: the standard errors of `total`, from the rows alone: errors of values that
+            sum to the output cancel in the sum.
+        groups: the labels of the groups that are compared, in order.
+        reference: the label of the group that they are compared with.
+        feature_names: the names of the features.
+        output_names: the names of the outputs, or None.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X)
+        >>> difference = jaxshap.causal.disparity(explanation, ["a", "a", "b", "b"])
+        >>> difference.groups.tolist(), str(difference.reference), difference.feature_names
+        (['b'], 'a', ('x0', 'x1'))
     """
 
     values: Float[np.ndarray, "groups features *outputs"]
@@ -29,72 +43,79 @@ class Disparity(NamedTuple):
     output_names: tuple[str, ...] | None
 
 
-def disparity(
-    explanation: Explanation, groups: Sequence | np.ndarray, *, reference: Any = None
-) -> Disparity:
-    """How much each feature adds to the difference in mean output between groups of rows; `groups`
-    has one label a row.
+def disparity(explanation: Explanation, groups: Any, *, reference: Any = None) -> Disparity:
+    """How much each feature adds to the difference in mean output between groups of rows.
 
-    Each group is compared with the `reference`, the first label in order where none is given.
-    Standard errors answer for the rows that happened to be there and for the errors of their
-    values: where rows share their draws, those of two groups are taken to add up, which is the
-    worst that they can do.
+    Exact for the rows explained. Standard errors answer for which rows happened to be there and for
+    the errors of their values. Where rows share their draws, the errors of two groups are taken to
+    add up, which is the worst case.
+
+    Args:
+        explanation: what `explain` returned.
+        groups: one label per row.
+        reference: the label of the group that all others are compared with; by default the first in
+            order.
+
+    Returns:
+        A `Disparity`; `jaxshap.plots.disparity` draws it.
+
+    Raises:
+        InputError: where labels are missing, are all the same, or do not include the reference.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X)
-        >>> found = jaxshap.causal.disparity(explained, ["a", "a", "b", "b"], reference="b")
-        >>> found.values.round(3).tolist(), found.total.round(3).tolist()
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X)
+        >>> labels = ["a", "a", "b", "b"]
+        >>> difference = jaxshap.causal.disparity(explanation, labels, reference="b")
+        >>> difference.values.round(3).tolist(), difference.total.round(3).tolist()
         ([[2.0, -1.0]], [1.0])
     """
     labels = np.asarray(groups)
-    if labels.shape != (len(explanation),):
+    names = _group_names(labels, len(explanation))
+    base = names[0] if reference is None else reference
+    if base not in names:
+        raise InputError(f"reference={reference!r} is not one of the groups {names.tolist()}.")
+    first = _Means.over(explanation, labels == base)
+    compared = names[names != base]
+    means = [_Means.over(explanation, labels == name) for name in compared]
+
+    def error(mean: _Means) -> np.ndarray:
+        return np.hypot(np.hypot(mean.between, first.between), mean.shared + first.shared)
+
+    return Disparity(
+        values=np.stack([mean.values - first.values for mean in means]),
+        std_error=np.stack([error(mean) for mean in means]),
+        total=np.stack([mean.total - first.total for mean in means]),
+        total_std_error=np.stack(
+            [np.hypot(mean.total_between, first.total_between) for mean in means]
+        ),
+        groups=compared,
+        reference=base,
+        feature_names=explanation.feature_names,
+        output_names=explanation.output_names,
+    )
+
+
+def _group_names(labels: np.ndarray, num_rows: int) -> np.ndarray:
+    if labels.shape != (num_rows,):
         raise InputError(
-            f"groups has shape {labels.shape} for {len(explanation)} rows: pass one label a row."
+            f"groups has shape {labels.shape} for {num_rows} rows: pass one label a row."
         )
     if missing := sum(label is None or (label == label) is not True for label in labels.tolist()):
         raise InputError(
-            f"{missing} row(s) have no group (None or NaN): give them one, or leave them out of both."
+            f"{missing} row(s) have no group (None or NaN): give them one, or omit them from both."
         )
     names = np.unique(labels)
     if len(names) < 2:
         raise InputError(
             f"all rows are in the group {names.tolist()}: a disparity needs two groups or more."
         )
-    base = names[0] if reference is None else reference
-    if base not in names:
-        raise InputError(f"reference={reference!r} is not one of the groups {names.tolist()}.")
-    first = _Means.over(explanation, labels == base)
-    others = [_Means.over(explanation, labels == name) for name in names if name != base]
-    found = [
-        (
-            one.values - first.values,
-            np.hypot(np.hypot(one.between, first.between), one.shared + first.shared),
-            one.total - first.total,
-            np.hypot(one.total_between, first.total_between),
-        )
-        for one in others
-    ]
-    values, std_error, total, total_std_error = (
-        np.stack(part) for part in zip(*found, strict=True)
-    )
-    return Disparity(
-        values,
-        std_error,
-        total,
-        total_std_error,
-        names[names != base],
-        base,
-        explanation.feature_names,
-        explanation.output_names,
-    )
+    return names
 
 
 class _Means(NamedTuple):
-    """Over the rows of a group: means of values and of their sums, and the parts of their standard
-    errors.
-    """
+    """Means over the rows of a group, of values and of their sums, and their errors by cause."""
 
     values: Float[np.ndarray, "features *outputs"]
     between: Float[np.ndarray, "features *outputs"]  # by the rows that happened to be there
@@ -103,18 +124,21 @@ class _Means(NamedTuple):
     total_between: Float[np.ndarray, "*outputs"]
 
     @classmethod
-    def over(cls, explanation: Explanation, rows: np.ndarray) -> "_Means":
-        values, sums = explanation.values[rows], explanation.values[rows].sum(1)
+    def over(cls, explanation: Explanation, rows: Bool[np.ndarray, "rows"]) -> "_Means":
+        values = explanation.values[rows]
         errors = explanation.std_error[rows].mean(0)
-        shared = (
-            errors if explanation.shared_draws else np.zeros_like(errors)
-        )  # separate errors spread the rows already
+        sums = values.sum(1)
         return cls(
-            values.mean(0), _error_of_mean(values), shared, sums.mean(0), _error_of_mean(sums)
+            values=values.mean(0),
+            between=_error_of_mean(values),
+            # Errors of separate draws already show in how far the rows differ:
+            shared=errors if explanation.shared_draws else np.zeros_like(errors),
+            total=np.asarray(sums.mean(0)),
+            total_between=_error_of_mean(sums),
         )
 
 
-def _error_of_mean(values: Float[np.ndarray, "rows ..."]) -> Float[np.ndarray, "..."]:
+def _error_of_mean(values: Float[np.ndarray, "rows *shape"]) -> Float[np.ndarray, "*shape"]:
     if len(values) < 2:
         return np.full(values.shape[1:], np.nan)
-    return values.std(0, ddof=1) / np.sqrt(len(values))
+    return np.asarray(values.std(0, ddof=1) / np.sqrt(len(values)))

@@ -1,16 +1,12 @@
-"""Causal graphs: d-separation, adjustment sets, and when a direct effect can be read from a model.
+"""Causal graphs: d-separation, adjustment sets, and when a model's direct effects are causal."""
 
-A graph is a list of edges (cause, effect), or anything whose `edges` are that, such as a
-networkx.DiGraph.
-"""
-
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from jaxshap.errors import InputError
 
 Node = Hashable
-Nodes = Node | Collection[Node]  # one of them, or a list, tuple or set
+Nodes = Any  # a node, or a list, tuple or set of nodes
 
 
 class _Graph(NamedTuple):
@@ -23,61 +19,92 @@ class _Graph(NamedTuple):
         return _reachable(self.parents, nodes)
 
     def descendants(self, node: Node) -> set[Node]:
-        """All that the node leads to, without itself."""
+        """All nodes that the node leads to, without itself."""
         return {other for other in self.parents if node in self.ancestors([other])} - {node}
 
 
 def d_separated(graph: Any, a: Nodes, b: Nodes, given: Nodes = ()) -> bool:
-    """Whether every path between a and b is blocked by `given`, so that the graph makes them
-    independent given it.
+    """Whether `given` blocks every path between a and b: the graph makes them independent given it.
 
-    They are, where `given` cuts them apart in the moral graph of their ancestors. Lauritzen et al.
-    (1990).
+    It does where it cuts them apart in the moral graph of their ancestors. Lauritzen et al. (1990).
+
+    Args:
+        graph: edges (cause, effect), or a networkx.DiGraph.
+        a: a node, or several.
+        b: a node, or several others.
+        given: the nodes that are known, none of them in a or b; by default none.
+
+    Returns:
+        True where a and b are d-separated.
+
+    Raises:
+        InputError: where the graph has a circle or lacks a node, or where the sides overlap.
 
     Example:
         >>> import jaxshap
         >>> fork = [("gender", "height"), ("gender", "accidents")]
-        >>> [jaxshap.causal.d_separated(fork, "height", "accidents", given) for given in ((), "gender")]
-        [False, True]
+        >>> jaxshap.causal.d_separated(fork, "height", "accidents")
+        False
+        >>> jaxshap.causal.d_separated(fork, "height", "accidents", given="gender")
+        True
     """
-    found = _read(graph)
-    first, second, known = (_nodes(part, found) for part in (a, b, given))
+    read = _read(graph)
+    first, second, known = (_nodes(side, read) for side in (a, b, given))
     if overlap := (first & second) | (first & known) | (second & known):
         raise InputError(
             f"{_names(overlap)} stand on more than one side: a, b and given must not overlap."
         )
-    return not _moral_component(found, first, second | known, known) & second
+    return not _moral_component(read, first, second | known, known) & second
 
 
 def satisfies_backdoor(graph: Any, treatment: Node, outcome: Node, adjustment: Nodes = ()) -> bool:
     """Whether adjusting for these nodes identifies the effect of the treatment on the outcome.
-    Pearl (1993).
 
-    None of them may be an effect of the treatment, and they must block every path into it.
+    None of them may be an effect of the treatment, and they must block every path into it. Pearl
+    (1993).
+
+    Args:
+        graph: edges (cause, effect), or a networkx.DiGraph.
+        treatment: the node whose effect is asked for.
+        outcome: the node that it has an effect on.
+        adjustment: the nodes that are adjusted for; by default none.
+
+    Returns:
+        True where the backdoor criterion holds.
+
+    Raises:
+        InputError: where the graph has a circle or lacks a node.
 
     Example:
         >>> import jaxshap
         >>> graph = [("gender", "height"), ("gender", "accidents"), ("height", "accidents")]
-        >>> [jaxshap.causal.satisfies_backdoor(graph, "height", "accidents", given) for given in ((), "gender")]
-        [False, True]
+        >>> jaxshap.causal.satisfies_backdoor(graph, "height", "accidents")
+        False
+        >>> jaxshap.causal.satisfies_backdoor(graph, "height", "accidents", "gender")
+        True
     """
-    found = _read(graph)
-    (cause,), (effect,) = _nodes([treatment], found), _nodes([outcome], found)
-    if _nodes(adjustment, found) & found.descendants(cause):
+    read = _read(graph)
+    (cause,), (effect,) = _nodes([treatment], read), _nodes([outcome], read)
+    if _nodes(adjustment, read) & read.descendants(cause):
         return False
-    without = [
-        (parent, child)
-        for child, parents in found.parents.items()
-        for parent in parents
-        if parent != cause
-    ]
-    isolated = {node: set() for node in found.parents} | _parents(without)
-    return d_separated(_Graph(isolated), [cause], [effect], adjustment)
+    into_treatment = {node: parents - {cause} for node, parents in read.parents.items()}
+    return d_separated(_Graph(into_treatment), [cause], [effect], adjustment)
 
 
 def parent_adjustment(graph: Any, treatment: Node) -> frozenset:
-    """The direct causes of the treatment: adjusting for them identifies its effect on anything that
-    is not one of them.
+    """The direct causes of the treatment.
+
+    Adjusting for them identifies the effect of the treatment on any node that is not one of them.
+
+    Args:
+        graph: edges (cause, effect), or a networkx.DiGraph.
+        treatment: the node whose effect is asked for.
+
+    Returns:
+        The nodes with an edge into the treatment.
+
+    Raises:
+        InputError: where the graph has a circle or lacks the node.
 
     Example:
         >>> import jaxshap
@@ -85,38 +112,47 @@ def parent_adjustment(graph: Any, treatment: Node) -> frozenset:
         >>> sorted(jaxshap.causal.parent_adjustment(graph, "height"))
         ['age', 'gender']
     """
-    found = _read(graph)
-    (cause,) = _nodes([treatment], found)
-    return frozenset(found.parents[cause])
+    read = _read(graph)
+    (cause,) = _nodes([treatment], read)
+    return frozenset(read.parents[cause])
 
 
-def identifies_direct_effect(graph: Any, features: Nodes, others: Nodes | None = None) -> bool:
-    """Whether the average natural direct effect of the features on a model is its partial
-    dependence on them.
+def identifies_direct_effect(graph: Any, features: Nodes, others: Nodes = None) -> bool:
+    """Whether the average natural direct effect of features on a model is its partial dependence.
 
-    It is, where no feature has both causes and effects among the `others`, the model's other
-    inputs; those are all other nodes of the graph where none are given.
+    It is where no feature has both causes and effects among the model's other inputs.
+
+    Args:
+        graph: edges (cause, effect), or a networkx.DiGraph.
+        features: the features whose effect is asked for.
+        others: the model's other inputs; by default all other nodes of the graph.
+
+    Returns:
+        True where `direct_effect` is causal.
+
+    Raises:
+        InputError: where the graph has a circle or lacks a node.
 
     Example:
         >>> import jaxshap
         >>> chain = [("gender", "height"), ("height", "car")]
-        >>> [jaxshap.causal.identifies_direct_effect(chain, feature) for feature in ("gender", "height", "car")]
-        [True, False, True]
+        >>> jaxshap.causal.identifies_direct_effect(chain, "gender")
+        True
+        >>> jaxshap.causal.identifies_direct_effect(chain, "height")
+        False
     """
     return not between_others(graph, features, others)
 
 
 def between_others(
-    graph: Any, features: Nodes, others: Nodes | None = None
-) -> dict[Node, tuple[set, set]]:
-    """The features that stand between other inputs, with their causes and their effects among
-    those.
-    """
-    found = _read(graph)
-    chosen = _nodes(features, found)
-    rest = found.parents.keys() - chosen if others is None else _nodes(others, found) - chosen
+    graph: Any, features: Nodes, others: Nodes = None
+) -> dict[Node, tuple[set[Node], set[Node]]]:
+    """The features that stand between other inputs, with their causes and effects among those."""
+    read = _read(graph)
+    chosen = _nodes(features, read)
+    rest = read.parents.keys() - chosen if others is None else _nodes(others, read) - chosen
     sides = {
-        node: (found.ancestors([node]) & rest, found.descendants(node) & rest) for node in chosen
+        node: (read.ancestors([node]) & rest, read.descendants(node) & rest) for node in chosen
     }
     return {
         node: (causes, effects) for node, (causes, effects) in sides.items() if causes and effects
@@ -134,12 +170,12 @@ def _read(graph: Any) -> _Graph:
             "the graph has no directions: pass a networkx.DiGraph, or edges (cause, effect)."
         )
     parents = {node: set() for node in getattr(graph, "nodes", ())} | _parents(pairs)
-    found = _Graph(parents)
-    if circular := [node for node, causes in parents.items() if node in found.ancestors(causes)]:
+    read = _Graph(parents)
+    if circular := [node for node, causes in parents.items() if node in read.ancestors(causes)]:
         raise InputError(
             f"the graph has a circle through {_names(circular)}: a cause comes before its effects."
         )
-    return found
+    return read
 
 
 def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
@@ -151,15 +187,16 @@ def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
 
 
 def _nodes(nodes: Any, graph: _Graph) -> set[Node]:
-    found = {nodes} if isinstance(nodes, Hashable) and nodes in graph.parents else None
-    if found is None:  # several, unless it is one that the graph does not have
-        found = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
-    if missing := found - graph.parents.keys():
+    """The node, which may itself be a tuple, or the nodes of a list, tuple or set."""
+    if isinstance(nodes, Hashable) and nodes in graph.parents:
+        return {nodes}
+    listed = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
+    if missing := listed - graph.parents.keys():
         raise InputError(
-            f"the graph has no {_names(missing)}: its nodes are {_names(graph.parents)}. Nodes without an edge need a "
-            "networkx.DiGraph, or an edge to the outcome."
+            f"the graph has no {_names(missing)}: its nodes are {_names(graph.parents)}. Nodes "
+            "without an edge need a networkx.DiGraph, or an edge to the outcome."
         )
-    return found
+    return listed
 
 
 def _names(nodes: Iterable[Node]) -> list[str]:
@@ -167,20 +204,18 @@ def _names(nodes: Iterable[Node]) -> list[str]:
 
 
 def _moral_component(graph: _Graph, start: set[Node], also: set[Node], cut: set[Node]) -> set[Node]:
-    """What `start` is connected to among all ancestors, with parents of one child joined and `cut`
-    taken out.
-    """
+    """The nodes connected to `start` in the moral graph of all ancestors, with `cut` taken out."""
     kept = graph.ancestors(start | also)
-    families = [graph.parents[node] | {node} for node in kept]
-    beside = {
+    families = [graph.parents[node] | {node} for node in kept]  # parents of a child are joined
+    neighbours = {
         node: set().union(*(family for family in families if node in family)) - cut for node in kept
     }
-    return _reachable(beside, start)
+    return _reachable(neighbours, start)
 
 
 def _reachable(steps: dict[Node, set[Node]], nodes: Iterable[Node]) -> set[Node]:
-    found, open_ends = set(), set(nodes)
-    while open_ends:
-        found |= open_ends
-        open_ends = set().union(*(steps[node] for node in open_ends)) - found
-    return found
+    reached, frontier = set(), set(nodes)
+    while frontier:
+        reached |= frontier
+        frontier = set().union(*(steps[node] for node in frontier)) - reached
+    return reached

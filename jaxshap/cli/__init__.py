@@ -1,5 +1,7 @@
-"""The command line."""
+"""The command line: `python -m jaxshap demo` and `python -m jaxshap explain`."""
 
-from jaxshap.cli.demo import run_demo as run_demo
-from jaxshap.cli.run import ESTIMATORS as ESTIMATORS
-from jaxshap.cli.run import run_explain as run_explain
+from jaxshap.cli.command import main as main
+
+__all__ = [
+    "main",
+]

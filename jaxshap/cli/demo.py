@@ -1,18 +1,21 @@
-"""The demonstration: a network on the breast cancer data of scikit-learn, and what its predictions
-rest on.
-"""
+"""The demonstration: a network on scikit-learn's breast cancer data, and why it predicts so."""
 
 import pathlib
-import sys
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jaxtyping import Array, Float, Key
 
 from jaxshap import plots
-from jaxshap.explaining import explain
+from jaxshap.cli.exits import ExitCode
+from jaxshap.errors import MissingExtraError
+from jaxshap.explaining import Explanation, explain
+
+NUM_TRAINING_ROWS = 400
+NUM_BACKGROUND_ROWS = 100
 
 
 def run_demo(folder: pathlib.Path, num_rows: int, seed: int) -> int:
@@ -21,45 +24,54 @@ def run_demo(folder: pathlib.Path, num_rows: int, seed: int) -> int:
         from matplotlib import pyplot as plt
         from sklearn.datasets import load_breast_cancer
     except ImportError as error:
-        print(f'the demo needs {error.name}: pip install "jaxshap[examples]"', file=sys.stderr)
-        return 2
+        message = f'the demo needs {error.name}: pip install "jaxshap[examples]"'
+        raise MissingExtraError(message) from error
     plt.switch_backend("Agg")
     bunch: Any = load_breast_cancer()
     order = np.random.default_rng(seed).permutation(len(bunch.target))
-    rows, labels = (
-        np.asarray(bunch.data, np.float32)[order],
-        np.asarray(bunch.target, np.float32)[order],
-    )
-    train, test = slice(0, 400), slice(400, None)
+    rows, labels = (np.asarray(part, np.float32)[order] for part in (bunch.data, bunch.target))
+    train, test = slice(0, NUM_TRAINING_ROWS), slice(NUM_TRAINING_ROWS, None)
     layers = _train(jax.random.key(seed), rows[train], labels[train])
     model = jax.tree_util.Partial(_log_odds, layers)
     right = (np.asarray(model(rows[test])) > 0) == (labels[test] > 0)
     print(
-        f"A network with two hidden layers, trained on 400 tumours: {right.mean():.1%} right on the others.\n"
+        f"A network with two hidden layers, trained on {NUM_TRAINING_ROWS} tumours: "
+        f"{right.mean():.1%} right on the others.\n"
     )
-
-    names = tuple(bunch.feature_names)
-    explanation = explain(model, rows[test][:num_rows], rows[train][:100], feature_names=names)
+    explanation = explain(
+        model,
+        rows[test][:num_rows],
+        rows[train][:NUM_BACKGROUND_ROWS],
+        feature_names=tuple(bunch.feature_names),
+    )
     verdict = "benign" if float(model(rows[test][:1])[0]) > 0 else "malignant"
     print(f"Why the first of them is taken to be {verdict} (log-odds of benign):")
     print(explanation[0], "\n")
     print(f"What matters over {len(explanation)} of them:")
     print(explanation, "\n")
+    first, every = _save_pictures(explanation, folder)
+    print(f"Pictures: {first} (values with error bars), {every} (all rows).")
+    return ExitCode.DONE
+
+
+def _save_pictures(
+    explanation: Explanation, folder: pathlib.Path
+) -> tuple[pathlib.Path, pathlib.Path]:
+    """The values of the first row and of all rows; returns where they are."""
+    from matplotlib import pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
+    first, every = folder / "first_row.png", folder / "beeswarm.png"
     _, ax = plt.subplots(figsize=(7, 5), layout="constrained")
     plots.bar(explanation[0], ax=ax)
-    plt.savefig(folder / "first_row.png", dpi=150)
+    plt.savefig(first, dpi=150)
     plots.beeswarm(explanation)
-    plt.savefig(folder / "beeswarm.png", dpi=150, bbox_inches="tight")
-    print(
-        f"Pictures: {folder / 'first_row.png'} (values with error bars), {folder / 'beeswarm.png'} (all rows)."
-    )
-    return 0
+    plt.savefig(every, dpi=150, bbox_inches="tight")
+    return first, every
 
 
-def _log_odds(layers, rows):
-    """A multilayer perceptron on standardised columns: log-odds of a benign tumour, one a row."""
+def _log_odds(layers: Any, rows: Float[Array | np.ndarray, "rows d"]) -> Float[Array, "rows"]:
+    """A multilayer perceptron on standardised columns: the log-odds of a benign tumour per row."""
     (mean, scale), *hidden, (weights, bias) = layers
     activations = (rows - mean) / scale
     for layer_weights, layer_bias in hidden:
@@ -67,27 +79,34 @@ def _log_odds(layers, rows):
     return (activations @ weights + bias)[:, 0]
 
 
-def _train(key, rows, labels, num_steps: int = 300):
+def _train(
+    key: Key[Array, ""],
+    rows: Float[np.ndarray, "rows d"],
+    labels: Float[np.ndarray, "rows"],
+    num_steps: int = 300,
+) -> list[tuple[Any, Any]]:
+    """Mean and scale of the columns, then weights and bias of each layer."""
     sizes = (rows.shape[1], 32, 32, 1)
     keys = jax.random.split(key, len(sizes) - 1)
     scaling = (rows.mean(0), rows.std(0))
     start = [
-        (jax.random.normal(layer, shape) * jnp.sqrt(2 / shape[0]), jnp.zeros(shape[1]))
-        for layer, *shape in zip(keys, sizes[:-1], sizes[1:], strict=True)
+        (jax.random.normal(key, shape) * jnp.sqrt(2 / shape[0]), jnp.zeros(shape[1]))
+        for key, *shape in zip(keys, sizes[:-1], sizes[1:], strict=True)
     ]
     optimiser = optax.adamw(3e-3, weight_decay=1e-2)
 
     def loss(layers):
-        return optax.sigmoid_binary_cross_entropy(
-            _log_odds([scaling, *layers], rows), labels
-        ).mean()
+        log_odds = _log_odds([scaling, *layers], rows)
+        return optax.sigmoid_binary_cross_entropy(log_odds, labels).mean()
 
     def step(carry, _):
         layers, state = carry
         updates, state = optimiser.update(jax.grad(loss)(layers), state, layers)
         return (optax.apply_updates(layers, updates), state), None
 
-    (layers, _), _ = jax.jit(lambda start: jax.lax.scan(step, start, length=num_steps))(
-        (start, optimiser.init(start))
-    )
+    @jax.jit
+    def descend(start):
+        return jax.lax.scan(step, (start, optimiser.init(start)), length=num_steps)
+
+    (layers, _), _ = descend(start)
     return [scaling, *layers]

@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxshap.cli.categories import encode, text_columns
-from jaxshap.cli.files import Saved, UsageError, features_of, read_frame, read_saved, without
+from jaxshap.cli.exits import UsageError
+from jaxshap.cli.models import Saved, read_saved
+from jaxshap.cli.tables import features_of, read_frame, without
 from jaxshap.trees import is_tree_model
 
-SAMPLE = 100  # rows of DATA that stand for a background
+SAMPLE_ROWS = 100  # of DATA, which stand in for a background where none is named
 
 
 class Request(NamedTuple):
-    """A model and tables for `explain`, and what the report says of them.
+    """A model and tables for `explain`, and what the report says about them.
 
-    `exact` are tree ensembles, `by_position` models that know how many columns they take and not
-    their names.
+    `exact` marks a tree ensemble, and `by_position` a model that knows how many columns it takes
+    but not their names.
     """
 
     model: Any
@@ -34,41 +36,49 @@ class Request(NamedTuple):
     notes: list[str]
 
 
+class Background(NamedTuple):
+    """The table that absent features come from, None for path-dependent trees, and its name."""
+
+    table: Any
+    description: str
+
+
 def read_request(options: argparse.Namespace, given: Sequence[str]) -> Request:
-    """Read the model and the tables, and settle what is a feature and what the background is."""
+    """Read the model and the tables, and settle the features and the background."""
     if options.tol is not None and not options.tol > 0:
         raise UsageError(f"--tol {options.tol}: pass a positive share of the spread, such as 0.01.")
     frame = read_frame(options.data, "DATA")
     saved = read_saved(options.model)
-    features = without(
-        frame, [options.target] * (options.target is not None) + options.drop, "DATA"
-    )
-    table = features_of(features, saved, "DATA")
+    target = [] if options.target is None else [options.target]
+    candidates = without(frame, target + options.drop, "DATA")
+    table = features_of(candidates, saved, "DATA")
     exact = is_tree_model(saved.model) and options.estimator is None and not text_columns(table)
-    background, named = _background(options, saved, table, exact)
+    background = _read_background(options, saved, table, exact)
     model = saved.model if exact or saved.predict is None else saved.predict
     rows = table.iloc[: options.rows]
-    encoded = encode(model, rows, background)
-    left_out = [name for name in features.columns if name not in table.columns]
-    part = (
+    encoded = encode(model, rows, background.table)
+    omitted = [name for name in candidates.columns if name not in table.columns]
+    count = (
         f"the first {len(rows):,} of {len(frame):,}"
         if len(rows) < len(frame)
         else f"all {len(frame):,}"
     )
     facts = {
         "Model": f"{options.model} ({saved.kind})",
-        "Data": f"{part} rows of {options.data}"
-        + (f"; left out: {', '.join(left_out)}" if left_out else ""),
-        "Background": named,
+        "Data": f"{count} rows of {options.data}"
+        + (f"; left out: {', '.join(omitted)}" if omitted else ""),
+        "Background": background.description,
     }
     if encoded.texts:
-        how = "codes in explanation.npz, sorted; the off-manifold share takes these for numbers"
-        facts["Columns of text"] = f"{', '.join(encoded.texts)} ({how})"
+        coding = "codes in explanation.npz, sorted; the off-manifold share takes these for numbers"
+        facts["Columns of text"] = f"{', '.join(encoded.texts)} ({coding})"
     if options.target is not None:
         facts["True labels"] = f"column {options.target}"
     facts["Command"] = shlex.join(["python", "-m", "jaxshap", *given])
     return Request(
-        *encoded[:3],
+        model=encoded.model,
+        rows=encoded.rows,
+        background=encoded.background,
         exact=exact,
         by_position=saved.columns is None and saved.num_columns is not None,
         output_names=encoded.output_names,
@@ -76,42 +86,39 @@ def read_request(options: argparse.Namespace, given: Sequence[str]) -> Request:
         texts=encoded.texts,
         packages=saved.packages,
         facts=facts,
-        notes=_notes(options, exact, left_out, named),
+        notes=_notes(options, exact, omitted, background),
     )
 
 
-def _background(
+def _read_background(
     options: argparse.Namespace, saved: Saved, table: Any, exact: bool
-) -> tuple[Any, str]:
-    """The table that absent features come from, or None for path-dependent trees; and what to call
-    it.
-    """
+) -> Background:
+    """From its own file, or a sample of the rows to explain, or none for a tree ensemble."""
     if options.background is not None:
-        other = read_frame(options.background, "the background")
+        own = read_frame(options.background, "the background")
         known = saved if saved.columns is not None else saved._replace(columns=tuple(table.columns))
-        found, name, most = (
-            features_of(other, known, "the background"),
-            options.background,
-            options.background_rows,
-        )
-        found = found.set_axis(table.columns, axis=1)
+        rows = features_of(own, known, "the background").set_axis(table.columns, axis=1)
+        file, limit = options.background, options.background_rows
     elif exact and options.background_rows is None:
-        return None, "none: the training counts in the trees"
+        return Background(None, "none: the training counts in the trees")
     else:
-        found, name, most = table, options.data, options.background_rows or SAMPLE
-    if most is None or most >= len(found):
-        return found, f"all {len(found):,} rows of {name}"
-    chosen = np.sort(np.random.default_rng(options.key).choice(len(found), most, replace=False))
-    return found.iloc[chosen], f"a random sample of {most:,} of the {len(found):,} rows of {name}"
+        rows, file, limit = table, options.data, options.background_rows or SAMPLE_ROWS
+    if limit is None or limit >= len(rows):
+        return Background(rows, f"all {len(rows):,} rows of {file}")
+    chosen = np.sort(np.random.default_rng(options.key).choice(len(rows), limit, replace=False))
+    description = f"a random sample of {limit:,} of the {len(rows):,} rows of {file}"
+    return Background(rows.iloc[chosen], description)
 
 
-def _notes(options: argparse.Namespace, exact: bool, left_out: list[str], named: str) -> list[str]:
+def _notes(
+    options: argparse.Namespace, exact: bool, omitted: list[str], background: Background
+) -> list[str]:
     """What a reader must know first."""
     notes = []
-    if left_out:
-        notes.append(f"Left out, since the model does not know them: {', '.join(left_out)}.")
-    if options.background is None and not named.startswith("none"):
-        notes.append(f"The background is {named}: pass --background to choose it.")
+    if omitted:
+        notes.append(f"Left out, since the model does not know them: {', '.join(omitted)}.")
+    if options.background is None and background.table is not None:
+        notes.append(f"The background is {background.description}: pass --background to choose it.")
     if exact and (options.budget is not None or options.tol is not None):
         notes.append("Tree ensembles are explained exactly: --budget and --tol were not needed.")
     return notes

@@ -10,6 +10,7 @@ from jaxshap.effects.records import PartialDependence as PartialDependence
 
 __all__ = [
     "AccumulatedEffect",
+    "Effect",
     "IndividualCurves",
     "PartialDependence",
     "ale",

@@ -1,6 +1,4 @@
-"""Which features, over which rows, and at which points: what effects are asked of, checked at the
-door.
-"""
+"""Which features, over which rows, and at which points: what is asked for, checked at the door."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +13,6 @@ from jaxshap.values import checked_table, checked_weights
 
 Feature = str | int
 Target = tuple[int, ...]  # the numbers of one column, or of two
-Grids = Mapping[Any, Any]  # points of a feature, by its name or number
 
 
 class Sample(NamedTuple):
@@ -23,7 +20,7 @@ class Sample(NamedTuple):
 
     predict: Callable
     rows: Float[np.ndarray, "rows features"]
-    weights: Any  # one a row, summing to 1
+    weights: Float[np.ndarray, "rows"]  # summing to 1
     names: tuple[str, ...]
     classes: tuple[str, ...] | None
 
@@ -32,16 +29,17 @@ def read_sample(model: Any, X: Any, weights: Any, feature_names: Sequence[str] |
     """X may be a DataFrame, an array, or rows with weights."""
     if isinstance(X, WeightedRows):
         if weights is not None:
-            raise InputError("X comes with weights: leave weights= away.")
+            raise InputError("X comes with weights: leave weights= out.")
         X, weights = X
-    if any(isinstance(part, Tracer) for part in (X, weights)):
+    if any(isinstance(array, Tracer) for array in (X, weights)):
         raise InputTypeError(
             "X and weights must be known where grids are made: trace the model's parameters alone."
         )
     inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
-    return Sample(predict, rows, checked_weights(weights, len(rows), rows), inputs.names, classes)
+    shares = np.asarray(checked_weights(weights, len(rows), rows))
+    return Sample(predict, rows, shares, inputs.names, classes)
 
 
 def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
@@ -51,51 +49,54 @@ def read_targets(features: Any, names: Sequence[str]) -> list[Target]:
         raise InputError(
             "features is empty: name a feature, a pair of them as a tuple, or a list of these."
         )
-    targets = []
-    for one in listed:
-        members = one if isinstance(one, tuple) else (one,)
-        if not all(isinstance(member, str | int | np.integer) for member in members) or len(
-            members
-        ) not in (1, 2):
-            raise InputError(
-                f"{one!r} is neither a feature nor a pair: pass a name, a number, or a tuple of two."
-            )
-        target = tuple(column_number(member, names, "features=") for member in members)
-        if len(set(target)) < len(target):
-            raise InputError(
-                f"{one!r} is a pair of one feature with itself: pass the feature alone."
-            )
-        targets.append(target)
-    return targets
+    return [_read_target(feature, names) for feature in listed]
+
+
+def _read_target(feature: Any, names: Sequence[str]) -> Target:
+    members = feature if isinstance(feature, tuple) else (feature,)
+    known = all(isinstance(member, str | int | np.integer) for member in members)
+    if not known or len(members) not in (1, 2):
+        raise InputError(
+            f"{feature!r} is neither a feature nor a pair: pass a name, a number, or a tuple of "
+            "two."
+        )
+    target = tuple(column_number(member, names, "features=") for member in members)
+    if len(set(target)) < len(target):
+        raise InputError(
+            f"{feature!r} is a pair of one feature with itself: pass the feature alone."
+        )
+    return target
 
 
 def given_grids(
-    grids: Grids | None, sample: Sample, what: str = "grids"
-) -> dict[int, Float[np.ndarray, "points"]]:
-    """Points that were passed in, as wide as the rows."""
+    grids: Any, sample: Sample, what: str = "grids"
+) -> dict[int, Float[np.ndarray, "_"]]:
+    """Points that were passed in, by column and in the dtype of the rows."""
     if not isinstance(grids, Mapping | None):
         raise InputError(
             f"{what}= gives values by feature: pass a dict, such as {{{sample.names[0]!r}: …}}."
         )
-    found = {}
+    by_column = {}
     for feature, points in (grids or {}).items():
         column = column_number(feature, sample.names, f"{what}=")
         grid = np.atleast_1d(np.asarray(points, sample.rows.dtype))
         if grid.ndim != 1 or not grid.size or not np.isfinite(grid.astype(np.float64)).all():
             raise InputError(
-                f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not {points!r}."
+                f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not "
+                f"{points!r}."
             )
-        found[column] = grid
-    return found
+        by_column[column] = grid
+    return by_column
 
 
 def numbers_of(sample: Sample, column: int) -> Float[np.ndarray, "rows"]:
-    """A column in double precision, all of it numbers."""
+    """A column in double precision, all of it finite."""
     numbers = sample.rows[:, column].astype(np.float64)
     if not np.isfinite(numbers).all():
-        name, bad = sample.names[column], int((~np.isfinite(numbers)).sum())
+        name, count = sample.names[column], int((~np.isfinite(numbers)).sum())
         raise InputError(
-            f"the feature {name!r} is NaN or infinite in {bad} row(s): leave them out, or pass grids=."
+            f"the feature {name!r} is NaN or infinite in {count} row(s): leave them out, or pass "
+            "grids=."
         )
     return numbers
 
@@ -106,10 +107,8 @@ def even_grids(
     resolution: int,
     percentiles: tuple[float, float],
     levels: set[int],
-) -> dict[int, Float[np.ndarray, "points"]]:
-    """As scikit-learn's: the distinct values where they are categories or few, else even steps
-    between percentiles.
-    """
+) -> dict[int, Float[np.ndarray, "_"]]:
+    """As scikit-learn's: the distinct values of categories or where few, else even steps."""
     if not columns:
         return {}
     ordered = np.sort([numbers_of(sample, column) for column in columns], axis=1)
@@ -122,15 +121,17 @@ def even_grids(
             grids[column] = np.unique(ordered[number]).astype(sample.rows.dtype)
         elif high[number] - low[number] <= 1e-8 * max(1.0, abs(high[number])):
             raise InputError(
-                f"the percentiles {percentiles} of {sample.names[column]!r} are both {low[number]:.4g}: pass "
-                "percentiles that are further apart, or its points as grids=."
+                f"the percentiles {percentiles} of {sample.names[column]!r} are both "
+                f"{low[number]:.4g}: pass percentiles that are further apart, or its points as "
+                "grids=."
             )
         else:
             grids[column] = even[number]
     return grids
 
 
-def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
+def check_resolution(resolution: Any, percentiles: Any) -> None:
+    """Refuse what makes no grid."""
     if not isinstance(resolution, int | np.integer) or resolution < 2:
         raise InputError(f"grid_resolution={resolution}: pass a whole number of points, 2 or more.")
     if len(percentiles) != 2 or not 0 <= percentiles[0] < percentiles[1] <= 1:
@@ -142,11 +143,9 @@ def check_resolution(resolution: int, percentiles: tuple[float, float]) -> None:
 def _percentile(
     ordered: Float[np.ndarray, "columns rows"], share: float
 ) -> Float[np.ndarray, "columns"]:
-    """Approximately unbiased whatever the distribution (Cunnane 1978), which is scikit-learn's
-    choice.
-    """
+    """Approximately unbiased for every distribution (Cunnane 1978), as scikit-learn chooses."""
     count = ordered.shape[1]
     place = count * share + 0.4 + 0.2 * share
     left = min(max(int(place), 1), max(1, count - 1))
-    part = min(max(place - left, 0), 1)
-    return (1 - part) * ordered[:, left - 1] + part * ordered[:, min(left, count - 1)]
+    fraction = min(max(place - left, 0), 1)
+    return (1 - fraction) * ordered[:, left - 1] + fraction * ordered[:, min(left, count - 1)]

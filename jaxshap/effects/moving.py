@@ -1,6 +1,4 @@
-"""A model where columns of every row are moved: the one loop behind all effects, in JAX or on the
-host.
-"""
+"""A model where columns of every row are moved: the one loop behind all effects."""
 
 import functools
 from collections.abc import Callable
@@ -14,14 +12,15 @@ from jaxtyping import Array, Float, Int
 from jaxshap.engine import BatchSize, bucket, byte_limit
 from jaxshap.errors import InputError
 from jaxshap.games import Host, as_pytree
-from jaxshap.values import again, bytes_per_point_of, check_outputs
+from jaxshap.values import bytes_per_point_of, check_outputs, rematerialise
 
-ENOUGH_ROWS = 512
+MIN_ROWS_ALONE = 512  # on a CPU, this many rows outweigh a turn of the loop
 
 
 class Moves(NamedTuple):
-    """Which one or two columns take which values, alike for all rows or one a row; named twice, a
-    column is one.
+    """Which one or two columns take which values, the same for all rows or one value per row.
+
+    For a single feature both columns may be the same.
     """
 
     columns: Int[np.ndarray, "*batches moves columns"]
@@ -31,20 +30,17 @@ class Moves(NamedTuple):
 def batches_of(
     count: int, num_rows: int, points: int, *, alone: bool = False
 ) -> Int[np.ndarray, "batches moves"]:
-    """Which of `count` moves are asked together, for about as many points; the last is repeated to
-    fill up.
-    """
-    most = bucket(count)  # nearby numbers of moves share one compiled program
-    batches = most if alone else -(-most // max(1, points // num_rows))
-    length = -(-most // batches)
+    """Which of `count` moves are evaluated together; the last move is repeated to fill up."""
+    padded = bucket(count)  # nearby numbers of moves share one compiled program
+    batches = padded if alone else -(-padded // max(1, points // num_rows))
+    length = -(-padded // batches)
     return np.minimum(np.arange(batches * length), count - 1).reshape(batches, length)
 
 
 def is_best_alone(model: Callable, num_rows: int) -> bool:
-    """Whether a move is best asked alone: on a CPU, once its rows outweigh a turn of the loop."""
-    return (
-        not isinstance(model, Host) and jax.default_backend() == "cpu" and num_rows >= ENOUGH_ROWS
-    )
+    """Whether moves are best evaluated one at a time."""
+    on_cpu = jax.default_backend() == "cpu"
+    return not isinstance(model, Host) and on_cpu and num_rows >= MIN_ROWS_ALONE
 
 
 def points_at_once(
@@ -55,11 +51,10 @@ def points_at_once(
         if batch_size < 1:
             raise InputError(f'batch_size={batch_size}: pass a positive number, or "auto".')
         return batch_size
-    bytes_per_point = (
-        8 * rows[0].nbytes
-        if isinstance(model, Host)
-        else bytes_per_point_of(as_pytree(model), rows)
-    )
+    if isinstance(model, Host):
+        bytes_per_point = 8 * rows[0].nbytes
+    else:
+        bytes_per_point = bytes_per_point_of(as_pytree(model), rows)
     return max(1, byte_limit() // bytes_per_point)
 
 
@@ -73,8 +68,9 @@ def outputs_at(model: Callable, rows, columns, values) -> Float[Array, "moves ro
 
 
 def slopes_at(model: Callable, rows, columns, values) -> Float[Array, "moves rows *out"]:
-    """∂f/∂x of the first column at the rows as they are: rows do not mix, so one push along the
-    column serves all.
+    """∂f/∂x of the first column at the rows as they are.
+
+    Rows do not mix, so one derivative along the column serves all of them.
     """
     return jax.vmap(lambda pair: _slope(model, pair[0])(rows))(columns)
 
@@ -92,38 +88,34 @@ def over_batches(
     detail: Any = None,
     shared: Any = None,
     *,
-    ask: Callable = outputs_at,
+    evaluate: Callable = outputs_at,
     points: int,
 ) -> Any:
-    """reduce(what is asked of all rows, its own detail, what all share) of each batch of moves,
-    stacked.
+    """reduce(outputs of a batch of moves, its own detail, what all share), stacked over batches.
 
-    Memory is bounded by `points` inputs of the model and what `reduce` gets and returns; `reduce`
-    is traced.
+    Memory is bounded by `points` inputs of the model and by what `reduce` takes and returns;
+    `reduce` is traced.
     """
     length = max(1, points // moves.columns.shape[1])
     if not isinstance(model, Host):
-        asked = as_pytree(model), rows, moves, detail, shared
-        return _traced(*asked, reduce=reduce, ask=ask, length=length)
-    found = []
+        arguments = as_pytree(model), rows, moves, detail, shared
+        return _traced(*arguments, reduce=reduce, evaluate=evaluate, length=length)
+    reduced = []
     for number in range(len(moves.columns)):
-        columns, values, own = jax.tree.map(lambda part, at=number: part[at], (*moves, detail))
+        columns, values, own = jax.tree.map(lambda leaf, at=number: leaf[at], (*moves, detail))
         values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
-        starts = range(0, len(rows), length)
-        parts = [
-            _on_host(model, rows[at : at + length], columns, values[:, at : at + length])
-            for at in starts
-        ]
-        found.append(_reduced(np.concatenate(parts, axis=1), own, shared, reduce=reduce))
-    return jax.tree.map(lambda *parts: jnp.stack(parts), *found)
+        blocks = [slice(start, start + length) for start in range(0, len(rows), length)]
+        outputs = [_on_host(model, rows[block], columns, values[:, block]) for block in blocks]
+        reduced.append(_reduced(np.concatenate(outputs, axis=1), own, shared, reduce=reduce))
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *reduced)
 
 
-@functools.partial(jax.jit, static_argnames=("reduce", "ask", "length"))
-def _traced(model, rows, moves, detail, shared, *, reduce, ask, length: int):
-    @again
+@functools.partial(jax.jit, static_argnames=("reduce", "evaluate", "length"))
+def _traced(model, rows, moves, detail, shared, *, reduce, evaluate, length: int):
+    @rematerialise
     def of_batch(batch):
         (columns, values), own = batch
-        return reduce(_by_blocks(model, rows, columns, values, ask, length), own, shared)
+        return reduce(_by_blocks(model, rows, columns, values, evaluate, length), own, shared)
 
     return jax.lax.map(of_batch, (moves, detail))
 
@@ -133,22 +125,24 @@ def _reduced(outputs, detail, shared, *, reduce):
     return reduce(outputs, detail, shared)
 
 
-def _by_blocks(model, rows, columns, values, ask, length: int) -> Float[Array, "moves rows *out"]:
+def _by_blocks(
+    model, rows, columns, values, evaluate, length: int
+) -> Float[Array, "moves rows *out"]:
     """At most `length` rows at a time."""
     count = len(rows)
     values = jnp.broadcast_to(values, (len(columns), count, values.shape[-1]))
     if count <= length:
-        return ask(model, rows, columns, values)
+        return evaluate(model, rows, columns, values)
     blocks = -(-count // length)
     length = -(-count // blocks)
     which = jnp.minimum(jnp.arange(blocks * length), count - 1).reshape(blocks, length)
 
-    @again
+    @rematerialise
     def of_block(block):
-        return ask(model, rows[block], columns, values[:, block])
+        return evaluate(model, rows[block], columns, values[:, block])
 
-    found = jnp.moveaxis(jax.lax.map(of_block, which), 0, 1)  # moves, blocks, length, *out
-    return found.reshape(len(columns), blocks * length, *found.shape[3:])[:, :count]
+    outputs = jnp.moveaxis(jax.lax.map(of_block, which), 0, 1)  # (moves, blocks, length, *out)
+    return outputs.reshape(len(columns), blocks * length, *outputs.shape[3:])[:, :count]
 
 
 def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves rows *out"]:
@@ -162,9 +156,8 @@ def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves row
 
 def _moved(rows, columns, values) -> Float[Array, "rows features"]:
     for which in range(len(columns)):
-        rows = jax.lax.dynamic_update_slice_in_dim(
-            rows, values[:, which, None], columns[which], axis=1
-        )
+        column, value = columns[which], values[:, which, None]
+        rows = jax.lax.dynamic_update_slice_in_dim(rows, value, column, axis=1)
     return rows
 
 

@@ -1,6 +1,4 @@
-"""What effects are: curves of rows, their means, and accumulated local effects, each with its grids
-and its data.
-"""
+"""The records of effects: curves of rows, their means, and accumulated local effects."""
 
 import dataclasses
 
@@ -9,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-Numbers = Array | np.ndarray  # numpy, unless jit or grad is looking
+Numbers = Array | np.ndarray  # numpy, unless traced by jit or grad
 
 
 def _static():
@@ -18,13 +16,26 @@ def _static():
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Effect:
-    """Of one feature or two: the points it is known at, the columns of the data, and what they are
-    called.
+    """What all effects of one or two features have in common.
 
-    Records are pytrees, so that jit and grad can return them.
+    Effects are pytrees, so that jit and grad can return them.
+
+    Attributes:
+        grids: the points of each feature at which the effect is known.
+        data: the columns of these features, of shape (rows, features).
+        feature_names: the name of the feature, or of both.
+        output_names: the names of the outputs, or None.
+        categorical: whether each feature is categorical.
+        kind: what the effect is, in words.
+
+    Example:
+        >>> import jaxshap
+        >>> effect = jaxshap.effects.pdp(lambda x: x[:, 0] * x[:, 1], [[0.0, 1.0], [1.0, 3.0]], 0)
+        >>> isinstance(effect, jaxshap.effects.Effect), effect.kind, effect.data.tolist()
+        (True, 'PDP', [[0.0], [1.0]])
     """
 
-    grids: tuple[Float[Numbers, "points"], ...]
+    grids: tuple[Float[Numbers, "_"], ...]
     data: Float[Numbers, "rows features"]
     feature_names: tuple[str, ...] = _static()
     output_names: tuple[str, ...] | None = _static()
@@ -35,11 +46,19 @@ class Effect:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class PartialDependence(Effect):
-    """The mean prediction where the features take the values of their grids and all others stay as
-    they are.
+    """The mean prediction where the features take the values of their grids, as `pdp` returns it.
 
-    `std_error` is that of a mean over rows like these. `support` is the share of the rows that
-    counts at a point; where none does, the values are NaN.
+    Attributes:
+        grids: the points of each feature at which the effect is known.
+        data: the columns of these features, of shape (rows, features).
+        feature_names: the name of the feature, or of both.
+        output_names: the names of the outputs, or None.
+        categorical: whether each feature is categorical.
+        kind: "PDP", "PDP within the support", or "centred PDP".
+        values: the means, of shape (points, *outputs), or (points, points, *outputs) for a pair;
+            NaN where no row counts.
+        std_error: their standard errors, for a mean over rows like these.
+        support: the share of the rows that counts at each point.
 
     Example:
         >>> import jaxshap
@@ -50,13 +69,24 @@ class PartialDependence(Effect):
 
     values: Float[Numbers, "grid ..."]
     std_error: Float[Numbers, "grid ..."]
-    support: Float[Numbers, "*grid"]
+    support: Float[Numbers, "grid ..."]
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class IndividualCurves(Effect):
-    """The prediction of each row where the features take the values of their grids.
+    """The prediction of each row where the features take the values of their grids; from `ice`.
+
+    Attributes:
+        grids: the points of each feature at which the effect is known.
+        data: the columns of these features, of shape (rows, features).
+        feature_names: the name of the feature, or of both.
+        output_names: the names of the outputs, or None.
+        categorical: whether each feature is categorical.
+        kind: "ICE" or "centred ICE".
+        values: the predictions, of shape (rows, points, *outputs), or (rows, points, points,
+            *outputs) for a pair.
+        weights: the weight of each row, summing to 1.
 
     Example:
         >>> import jaxshap
@@ -69,7 +99,11 @@ class IndividualCurves(Effect):
     weights: Float[Numbers, "rows"]
 
     def average(self) -> PartialDependence:
-        """The mean of the curves, which is the PDP, without another call of the model."""
+        """The mean of the curves, which is the PDP, without another call of the model.
+
+        Returns:
+            A `PartialDependence` at the same points.
+        """
         shape, outputs = tuple(map(len, self.grids)), self.values.shape[1 + len(self.grids) :]
         points = self.values.reshape(len(self.values), -1, *outputs).swapaxes(0, 1)
         mean, error, support = _weighted_mean(points, None, self.weights)
@@ -89,12 +123,21 @@ class IndividualCurves(Effect):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class AccumulatedEffect(Effect):
-    """Local effects added up from point to point, centred: at the ends of bins, at corners of
-    cells, or at categories.
+    """Local effects added up from point to point and centred, as `ale` returns them.
 
-    `counts` are the rows in each bin, cell or category; a bin without any is `filled` with the mean
-    local effect, for its size, of the nearest that has some. `std_error` is from a jackknife that
-    leaves out groups of rows.
+    Attributes:
+        grids: the ends of the bins of each feature, or its categories in their order.
+        data: the columns of these features, of shape (rows, features).
+        feature_names: the name of the feature, or of both.
+        output_names: the names of the outputs, or None.
+        categorical: whether each feature is categorical.
+        kind: "ALE" or "ALE by derivatives".
+        values: the effects at the points of the grids, of shape (points, *outputs), or (points,
+            points, *outputs) for a pair.
+        std_error: their standard errors, from a jackknife that omits groups of rows.
+        counts: how many rows are in each bin, cell or category.
+        filled: which bins or cells have no rows, and were filled with the mean local effect of the
+            nearest that has some, scaled to their size.
 
     Example:
         >>> import jaxshap
@@ -106,17 +149,16 @@ class AccumulatedEffect(Effect):
 
     values: Float[Numbers, "grid ..."]
     std_error: Float[Numbers, "grid ..."]
-    counts: Int[Numbers, "*bins"]
-    filled: Bool[Numbers, "*bins"]
+    counts: Int[Numbers, "..."]
+    filled: Bool[Numbers, "..."]
 
 
 def weighted_mean(
-    outputs: Float[Array, "points rows *out"],
-    within: Bool[Array, "points rows"] | None,
-    weights: Float[Array, "rows"],
+    outputs: Float[Numbers, "points rows *out"],
+    within: Bool[Numbers, "points rows"] | None,
+    weights: Float[Numbers, "rows"],
 ) -> tuple[Float[Array, "points *out"], Float[Array, "points *out"], Float[Array, "points"]]:
-    """Means over the rows that count at each point, their standard errors, and the share of the
-    weights that counts.
+    """Means over the rows that count at each point, standard errors, and shares of the weights.
 
     The error is the jackknife's for a ratio of means, to first order; without weights it is s/√rows
     exactly. Rows that do not count may be NaN.
@@ -127,14 +169,15 @@ def weighted_mean(
     share = (share / support[:, None]).reshape(*share.shape, *(1,) * (outputs.ndim - 2))
     outputs = outputs if within is None else jnp.where(share > 0, outputs, 0)
     mean = (share * outputs).sum(1)
-    mean += (share * (outputs - mean[:, None])).sum(
-        1
-    )  # a long sum of like numbers in float32 loses digits
+    # A long sum of like numbers in float32 loses digits, which its residuals give back:
+    mean += (share * (outputs - mean[:, None])).sum(1)
     square = ((share * (outputs - mean[:, None])) ** 2).sum(1) / (1 - (share**2).sum(1))
-    error = jnp.where(
-        square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), square
-    )  # a gradient at 0 stays finite
-    return mean, error, support
+    return mean, safe_sqrt(square), support
+
+
+def safe_sqrt(square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """√square with a finite gradient where it is 0."""
+    return jnp.where(square > 0, jnp.sqrt(jnp.where(square > 0, square, 1)), square)
 
 
 _weighted_mean = jax.jit(weighted_mean)

@@ -1,36 +1,47 @@
 """How many draws each size of coalition deserves, from a pilot."""
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine.evaluation import evaluate
+from jaxshap.engine.runner import answer
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Stratified
 from jaxshap.games import Game
 
 
 def neyman_allocation(key: Key[Array, ""], game: Game, budget: int) -> tuple[float, ...]:
-    """Draws in proportion to the spread of the gains at each size, over all players and outputs,
-    from a pilot.
+    """How many draws each size of coalition deserves, from the spread of gains in a pilot.
 
-    The pilot's evaluations come on top of the estimate's: `Stratified(neyman_allocation(key, game,
-    budget=500))`.
+    Draws in proportion to the spread have the least variance for their number. The pilot's
+    evaluations come on top of the estimate's: `Stratified(neyman_allocation(key, game, 500))`.
+
+    Args:
+        key: a JAX key.
+        game: the game that is then estimated.
+        budget: evaluations of the pilot.
+
+    Returns:
+        One share per size 1..n−2 of the coalition joined, for `jaxshap.Stratified`.
+
+    Raises:
+        BudgetError: the pilot has a single gain at some size.
 
     Example:
         >>> import jax, jax.numpy as jnp, jaxshap
-        >>> game = jaxshap.make_game(lambda s: jnp.where(s[:3].all(), 1.0, 0.0), 4)  # joining one other gains nothing
+        >>> game = jaxshap.make_game(lambda s: jnp.where(s[:3].all(), 1.0, 0.0), 4)
         >>> one, two = jaxshap.engine.neyman_allocation(jax.random.key(0), game, budget=100)
-        >>> two > 100 * one
+        >>> two > 100 * one  # joining a single player gains nothing
         True
     """
     plan = Stratified().plan(key, game.num_players, budget)
-    _, variances = Stratified().moments(plan, evaluate(game, plan.coalitions))
+    worths = jnp.asarray(answer(game, plan).worths)
+    _, variances = Stratified().moments(plan, worths)
     drawn = np.bincount(np.asarray(plan.detail))[1:]
     if min(drawn) < 2:
         raise BudgetError(
             f"budget={budget} buys one gain a size, which shows no spread: pass twice as much."
         )
     spread = np.sqrt(np.asarray(variances).reshape(len(drawn), -1).mean(1) * drawn)
-    return tuple(
-        (spread + 1e-3 * spread.mean() + np.finfo(float).tiny).tolist()
-    )  # every size keeps a share
+    floor = 1e-3 * spread.mean() + np.finfo(float).tiny  # every size keeps a share
+    return tuple((spread + floor).tolist())

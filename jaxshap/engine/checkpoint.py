@@ -1,79 +1,167 @@
-"""Worths kept on disk while they are evaluated: each batch is appended, so not even kill -9 loses a
-finished one.
+"""Worths kept on disk while they are evaluated, so that not even kill -9 loses a finished batch.
+
+A file is one line of JSON, which says what was asked, and then one record per coalition: who is in,
+the worth, and a checksum of both. It belongs to one process at a time.
 """
 
+import contextlib
+import dataclasses
+import hashlib
 import json
 import os
-import pathlib
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, Any
 
+import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jaxshap.errors import InputError
-from jaxshap.games import Game
+from jaxshap.errors import CheckpointError
+from jaxshap.games import Game, Host
+
+try:
+    import fcntl
+except ImportError:  # no file locks on this system
+    fcntl = None
+
+VERSION = 2
+MAX_PROBES = 3  # stored coalitions that are asked about again when a file is resumed
+PROBE_TOLERANCE = 1e-3  # of the spread of stored worths: what rounding may change
 
 
-def resume(
-    path: str | os.PathLike, game: Game, coalitions: Bool[np.ndarray, "m n"]
-) -> Float[np.ndarray, "done *out"]:
-    """Worths that the file holds for the first of these coalitions; a new file is begun where there
-    is none.
-
-    A file of another game or plan is refused; a record that was cut off while it was written is
-    dropped.
-    """
-    path, record = pathlib.Path(path), _record(game)
-    ends = _packed(
-        np.stack([np.zeros(game.num_players, bool), np.ones(game.num_players, bool)]), record
-    )
-    ends["worth"] = np.stack([np.asarray(game.empty), np.asarray(game.full)])
-    header = (
-        json.dumps({"jaxshap": 1, "players": game.num_players, "record": str(record)}).encode()
-        + b"\n"
-    )
-    if not path.exists():
-        begun = path.with_name(path.name + ".begun")
-        begun.write_bytes(header + ends.tobytes())
-        os.replace(begun, path)
-    content = path.read_bytes()
-    whole = (len(content) - len(header)) // record.itemsize
-    if not content.startswith(header) or whole < 2:
-        raise InputError(
-            f"{path} is not a checkpoint of this game: pass another path, or delete it."
-        )
-    found = np.frombuffer(content, record, whole, len(header))
-    close = np.isclose(
-        found["worth"][:2], ends["worth"], rtol=1e-4, atol=1e-6 * np.abs(ends["worth"]).max()
-    )
-    done = min(whole - 2, len(coalitions))
-    asked = _packed(coalitions[:done], record)["coalition"]
-    if not close.all() or not np.array_equal(found["coalition"][2 : 2 + done], asked):
-        raise InputError(
-            f"{path} was made for another model, table, key, estimator or budget: pass another path, or delete it."
-        )
-    os.truncate(path, len(header) + whole * record.itemsize)
-    return found["worth"][2 : 2 + done]
+@contextlib.contextmanager
+def open_checkpoint(
+    path: str | os.PathLike, game: Game, items: Bool[np.ndarray, "m n"], num_strata: int | None
+) -> Iterator["Checkpoint"]:
+    """The file at this path, locked; begun where there is none, refused where it is another's."""
+    header = _header(game, num_strata)
+    with open(path, "a+b", buffering=0) as file:
+        _lock(file, path)
+        if os.fstat(file.fileno()).st_size == 0:
+            _write(file, header)
+        yield Checkpoint(path, file, header, _record(game), items)
 
 
-def append(
-    path: str | os.PathLike,
-    game: Game,
-    coalitions: Bool[np.ndarray, "k n"],
-    worths: Float[np.ndarray, "k *out"],
-) -> None:
-    """Add what was just evaluated."""
-    records = _packed(coalitions, _record(game))
-    records["worth"] = worths
-    with open(path, "ab", buffering=0) as file:
-        file.write(records.tobytes())
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """An open file of worths."""
+
+    path: str | os.PathLike
+    file: IO[bytes]
+    header: bytes
+    record: np.dtype
+    items: Bool[np.ndarray, "m n"]
+
+    def resume(self, ask: Callable[[np.ndarray], np.ndarray]) -> Float[np.ndarray, "done *out"]:
+        """Worths that the file holds for the first items; `ask` gives those of some again."""
+        self.file.seek(0)
+        content = self.file.read()
+        start = len(self.header)
+        if not content.startswith(self.header):
+            raise CheckpointError(
+                f"{self.path} is not a checkpoint of this game: it was made for another model, "
+                "table, background, value function or version. Pass another path, or delete it."
+            )
+        whole = (len(content) - start) // self.record.itemsize
+        records = np.frombuffer(content, self.record, whole, start)
+        self._check(records)
+        done = min(whole, len(self.items))
+        self._probe(records["worth"][:done], ask)
+        os.truncate(self.path, start + whole * self.record.itemsize)
+        return records["worth"][:done]
+
+    def append(self, start: int, worths: Float[np.ndarray, "k *out"]) -> None:
+        """Add what was just evaluated, from this item on."""
+        records = np.zeros(len(worths), self.record)
+        records["coalition"] = np.packbits(self.items[start : start + len(worths)], axis=1)
+        records["worth"] = worths
+        records["checksum"] = _checksums(records)
+        _write(self.file, records.tobytes())
+
+    def _check(self, records: np.ndarray) -> None:
+        if damaged := np.flatnonzero(records["checksum"] != _checksums(records)).tolist():
+            raise CheckpointError(
+                f"{self.path} is damaged: record {damaged[0]} of {len(records)} does not match its "
+                "checksum. Delete the file, or pass another path, and evaluate again."
+            )
+        done = min(len(records), len(self.items))
+        asked = np.packbits(self.items[:done], axis=1)
+        if not np.array_equal(records["coalition"][:done], asked):
+            raise CheckpointError(
+                f"{self.path} was made with another key, estimator or budget: pass another path, "
+                "or delete it."
+            )
+
+    def _probe(self, worths: np.ndarray, ask: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Whether the model still answers as it did: a model in a closure has no fingerprint."""
+        if not len(worths):
+            return
+        which = np.unique(np.linspace(0, len(worths) - 1, MAX_PROBES).astype(int))
+        again = ask(which)
+        spread = worths.max(0) - worths.min(0)
+        rounding = 1e-5 * np.abs(worths).max(0)
+        if (np.abs(again - worths[which]) > PROBE_TOLERANCE * spread + rounding).any():
+            raise CheckpointError(
+                f"{self.path} holds worths that the model no longer gives: it was made for another "
+                "model, or the model's answers change. Pass another path, or delete it."
+            )
+
+
+def _header(game: Game, num_strata: int | None) -> bytes:
+    about = {
+        "jaxshap": VERSION,
+        "players": game.num_players,
+        "strata": num_strata,
+        "record": str(_record(game)),
+        "asked": _fingerprint(game),
+    }
+    return json.dumps(about).encode() + b"\n"
+
+
+def _fingerprint(game: Game) -> str:
+    """A digest of the value function and of all arrays that the game is made of, outputs apart."""
+    digest = hashlib.sha256(f"{game.name} {game.num_players} {game.empty.shape}".encode())
+    value = game.value.function if isinstance(game.value, Host) else game.value
+    if isinstance(game.value, Host) and dataclasses.is_dataclass(value):
+        tree: Any = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    else:
+        tree = value
+    for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+        outputs = jax.tree_util.keystr(path[-1:], simple=True) == "ends" if path else False
+        if isinstance(leaf, jax.Array | np.ndarray) and not outputs:
+            array = np.asarray(jax.device_get(leaf))
+            digest.update(f"{array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _record(game: Game) -> np.dtype:
     packed = ("coalition", np.uint8, ((game.num_players + 7) // 8,))
-    return np.dtype([packed, ("worth", np.dtype(game.empty.dtype), game.empty.shape)])
+    worth = ("worth", np.dtype(game.empty.dtype), game.empty.shape)
+    return np.dtype([packed, worth, ("checksum", np.uint32)])
 
 
-def _packed(coalitions: Bool[np.ndarray, "k n"], record: np.dtype) -> np.ndarray:
-    records = np.zeros(len(coalitions), record)
-    records["coalition"] = np.packbits(coalitions, axis=1)
-    return records
+def _checksums(records: np.ndarray) -> np.ndarray:
+    length = records.dtype.itemsize - 4
+    content = records.tobytes()
+    starts = range(0, len(content), records.dtype.itemsize)
+    return np.array([zlib.crc32(content[s : s + length]) for s in starts], np.uint32)
+
+
+def _lock(file: IO[bytes], path: Any) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise CheckpointError(
+            f"{path} is in use by another process: wait for it, or pass another path."
+        ) from error
+
+
+def _write(file: IO[bytes], content: bytes) -> None:
+    """All of it: a raw write may stop short."""
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) :]

@@ -1,4 +1,4 @@
-"""How much memory a traced function needs, read from its jaxpr before anything is compiled or run."""
+"""How much memory a traced function needs, read from its jaxpr before anything is compiled."""
 
 from collections.abc import Callable
 

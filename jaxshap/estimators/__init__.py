@@ -1,8 +1,7 @@
-"""Estimators: each plans which coalitions to ask about and solves for the values; one file a
-family.
-"""
+"""Estimators: each plans which coalitions to ask about and solves for the values."""
 
 from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
+from jaxshap.estimators.balanced import Balanced as Balanced
 from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
@@ -15,26 +14,34 @@ from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.protocol import Estimate as Estimate
 from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
-from jaxshap.estimators.sgd import ConstantStep as ConstantStep
-from jaxshap.estimators.sgd import InverseStep as InverseStep
+from jaxshap.estimators.registry import ESTIMATORS as ESTIMATORS
+from jaxshap.estimators.scattered import Scattered as Scattered
 from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
-from jaxshap.estimators.sgd import RootStep as RootStep
+from jaxshap.estimators.steps import ConstantStep as ConstantStep
+from jaxshap.estimators.steps import InverseStep as InverseStep
+from jaxshap.estimators.steps import RootStep as RootStep
+from jaxshap.estimators.steps import StepSchedule as StepSchedule
 from jaxshap.estimators.stratified import Stratified as Stratified
 from jaxshap.estimators.stratified import WithoutReplacement as WithoutReplacement
 from jaxshap.estimators.surrogates import BoostedTrees as BoostedTrees
+from jaxshap.estimators.surrogates import Fitted as Fitted
 from jaxshap.estimators.surrogates import LinearSurrogate as LinearSurrogate
 from jaxshap.estimators.surrogates import PairwiseSurrogate as PairwiseSurrogate
+from jaxshap.estimators.surrogates import Surrogate as Surrogate
 from jaxshap.estimators.unbiased import MSR as MSR
 from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 
 __all__ = [
+    "ESTIMATORS",
     "MSR",
+    "Balanced",
     "BoostedTrees",
     "Castro",
     "ConstantStep",
     "Estimate",
     "Estimator",
     "Exact",
+    "Fitted",
     "InverseStep",
     "Kernel",
     "Leverage",
@@ -48,7 +55,10 @@ __all__ = [
     "ProjectedSGD",
     "RegressionAdjusted",
     "RootStep",
+    "Scattered",
+    "StepSchedule",
     "Stratified",
+    "Surrogate",
     "UnbiasedKernel",
     "WithoutReplacement",
 ]

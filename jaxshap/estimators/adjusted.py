@@ -1,6 +1,4 @@
-"""Regression adjustment: the exact Shapley values of a fitted game, and an unbiased estimate of
-what it leaves out.
-"""
+"""Regression adjustment: exact values of a fitted game, and an unbiased estimate of the rest."""
 
 import dataclasses
 
@@ -8,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from jaxshap.errors import BudgetError
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
 from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
@@ -16,29 +14,39 @@ from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
 
 @dataclasses.dataclass(frozen=True)
 class RegressionAdjusted(Estimator):
-    """Fit a surrogate game on all folds but one, and estimate on that one, by maximum sample reuse,
-    what is left.
+    """Fit a surrogate game to all folds but one, and estimate on that fold what it misses.
 
-    Unbiased for every game and surrogate, since no coalition corrects a fit it took part in; the
-    better the surrogate fits, the smaller the variance. Values sum to v(N) − v(∅). Not linear in
-    the worths unless the surrogate is. Witter et al. (2025).
+    The remainder is estimated by maximum sample reuse. Unbiased for every game and surrogate, since
+    no coalition corrects a fit that used it; the better the surrogate fits, the smaller the
+    variance. Values sum to v(N) − v(∅). Linear in the worths only if the surrogate is. Witter et
+    al. (2025).
+
+    Args:
+        surrogate: the game to fit; a `LinearSurrogate` by default.
+        num_folds: how many folds the coalitions are split into, 2 or more; 5 by default.
 
     Example:
         >>> import jaxshap, numpy as np
-        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])  # additive, and so is the surrogate
-        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.RegressionAdjusted(), budget=40).values).round(3))
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])  # additive
+        >>> estimate = jaxshap.estimate(0, game, jaxshap.RegressionAdjusted(), budget=40)
+        >>> print(np.asarray(estimate.values).round(3))
         [1. 2. 3.]
     """
 
     surrogate: Surrogate = dataclasses.field(default_factory=LinearSurrogate)
     num_folds: int = 5
 
+    def __post_init__(self) -> None:
+        if self.num_folds < 2:
+            raise InputError(f"num_folds={self.num_folds}: pass 2 folds or more.")
+
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
-        least = 2 + 4 * self.num_folds
-        if budget < least or self.num_folds < 2:
+        needed = 2 + 4 * self.num_folds
+        if budget < needed:
             raise BudgetError(
-                f"budget={budget} does not buy two pairs for each of {self.num_folds} folds (at least two): "
-                f"pass budget={least} or more, or fewer folds."
+                f"budget={budget} does not buy two pairs for each of {self.num_folds} folds: "
+                f"pass budget={needed} or more, or fewer folds.",
+                needed=needed,
             )
         side = draw_independent(key, num_players, (budget - 2) // 2, reuse_mass(num_players))
         return Plan(paired(side), 2 * len(side))
@@ -56,16 +64,14 @@ class RegressionAdjusted(Estimator):
         fold = jnp.arange(len(worths)) // 2 % self.num_folds
 
         def of_fold(number):
-            """Values from the coalitions of this fold, the variance of one draw, and the number of
-            draws.
-            """
+            """Values from the coalitions of this fold, the variance of a draw, and their number."""
             fitted = self.surrogate.fit(plan.coalitions, gains, plan.live & (fold != number))
-            rest = gains - fitted.worths
-            rest = rest[::2] - rest[1::2]
-            mine = (plan.live & (fold == number))[::2]
-            count = mine.sum().astype(worths.dtype)
-            mean = jnp.where(mine[:, None], weights, 0).T @ rest / count
-            square = jnp.where(mine[:, None], weights**2, 0).T @ rest**2 / count
+            residuals = gains - fitted.worths
+            gaps = residuals[::2] - residuals[1::2]
+            in_fold = (plan.live & (fold == number))[::2]
+            count = in_fold.sum().astype(worths.dtype)
+            mean = jnp.where(in_fold[:, None], weights, 0).T @ gaps / count
+            square = jnp.where(in_fold[:, None], weights**2, 0).T @ gaps**2 / count
             values = fitted.values + (total - fitted.values.sum(0)) / num_players + mean
             return values, jnp.maximum(square - mean**2, 0) * count / (count - 1), count
 

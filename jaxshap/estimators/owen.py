@@ -13,20 +13,24 @@ from jaxshap.games import with_ends, without_ends
 
 @dataclasses.dataclass(frozen=True)
 class Owen(Estimator):
-    """φ_i = ∫₀¹ E[v(S_q∪i) − v(S_q∖i)] dq, every player in S_q with probability q: one mask for
-    each level of q.
+    """φ_i = ∫₀¹ E[v(S_q∪i) − v(S_q∖i)] dq, where every player is in S_q with probability q.
 
-    Levels are equal parts of [0, 1], and each mask draws its q within its part, so the estimate is
-    unbiased for every game and any number of levels, with equal weights; a fixed grid is biased,
-    and counts its ends and middle wrongly. `halved` takes levels in [0, 1/2] and each mask with its
-    complement: exact for games with interactions of at most two players. One mask gives the gains
-    of all n players for n + 1 evaluations; `samples_per_level` is as many as the budget buys,
-    unless given. Values need not sum to v(N) − v(∅). Okhrati & Lipani (2020).
+    Levels are equal parts of [0, 1], and each mask S_q draws its q within its level, so the
+    estimate is unbiased for every game and any number of levels; a fixed grid of q is biased. One
+    mask gives the gains of all n players for n + 1 evaluations. Values need not sum to
+    v(N) − v(∅). Okhrati & Lipani (2020).
+
+    Args:
+        num_levels: into how many levels q is stratified; 2 by default.
+        samples_per_level: masks per level; as many as the budget buys by default.
+        halved: whether to take levels in [0, ½] and each mask with its complement, which is exact
+            for games with interactions of at most two players; needs an even number of levels.
 
     Example:
         >>> import jaxshap, numpy as np
-        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # players 0 and 1 add 2 together
-        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.Owen(halved=True), budget=40).values).round(3))
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])  # 0 and 1 add 2 together
+        >>> estimate = jaxshap.estimate(0, game, jaxshap.Owen(halved=True), budget=40)
+        >>> print(np.asarray(estimate.values).round(3))
         [2. 3. 3.]
     """
 
@@ -37,27 +41,32 @@ class Owen(Estimator):
     def __post_init__(self) -> None:
         least = 2 if self.halved else 1
         if self.num_levels < least or (self.halved and self.num_levels % 2):
-            asked = "an even number" if self.halved else "a positive number"
-            raise InputError(f"num_levels={self.num_levels}: pass {asked} of levels.")
+            kind = "an even number" if self.halved else "a positive number"
+            raise InputError(f"num_levels={self.num_levels}: pass {kind} of levels.")
+        if self.samples_per_level is not None and self.samples_per_level < 1:
+            raise InputError(
+                f"samples_per_level={self.samples_per_level}: pass a positive number, or None for "
+                "as many as the budget buys."
+            )
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
-        samples = (budget - 2) // (self.num_levels * (num_players + 1))
-        if samples < (self.samples_per_level or 1):
-            need = (self.samples_per_level or 1) * self.num_levels * (num_players + 1) + 2
+        cost = self.num_levels * (num_players + 1)  # of a sample at every level
+        samples, least = (budget - 2) // cost, self.samples_per_level or 1
+        if samples < least:
+            needed = least * cost + 2
             raise BudgetError(
-                f"budget={budget} does not buy {self.samples_per_level or 1} sample(s) at {self.num_levels} level(s) "
-                f"for {num_players} players: pass budget={need} or more, or fewer levels (num_levels=)."
+                f"budget={budget} does not buy {least} sample(s) at {self.num_levels} level(s) for "
+                f"{num_players} players: pass budget={needed} or more, or fewer levels "
+                "(num_levels=).",
+                needed=needed,
             )
-        samples = self.samples_per_level or samples
         masks = jax.vmap(lambda draw: self._masks(jax.random.fold_in(key, draw), num_players))(
-            jnp.arange(samples)
+            jnp.arange(self.samples_per_level or samples)
         )
-        flips = jnp.concatenate(
-            [jnp.zeros((1, num_players), bool), jnp.eye(num_players, dtype=bool)]
-        )
-        coalitions = (masks[..., None, :] ^ flips).reshape(
-            -1, num_players
-        )  # the mask, then each player changed in turn
+        none = jnp.zeros((1, num_players), bool)
+        flips = jnp.concatenate([none, jnp.eye(num_players, dtype=bool)])
+        # each mask is followed by the n coalitions that differ from it in one player
+        coalitions = (masks[..., None, :] ^ flips).reshape(-1, num_players)
         return Plan(without_ends(coalitions), len(coalitions), coalitions)
 
     def solve(
@@ -75,10 +84,10 @@ class Owen(Estimator):
         gains = jnp.where(member.reshape(*member.shape, *(1,) * empty.ndim), change, -change)
         return mean_of_draws(gains.mean(1), plan.num_live // (self.num_levels * (num_players + 1)))
 
-    def _masks(self, key: Key[Array, ""], num_players: int) -> Bool[Array, "levels n"]:
-        """One sample at every level; halved, the second half of them are the complements of the
-        first.
-        """
+    def _masks(
+        self, key: Key[Array, ""], num_players: int
+    ) -> Bool[Array, "{self.num_levels} {num_players}"]:
+        """One mask per level; if halved, the second half are the complements of the first."""
         levels = self.num_levels // 2 if self.halved else self.num_levels
         chances = jax.random.uniform(key, (levels, num_players + 1), jnp.float32)
         level = (jnp.arange(levels, dtype=jnp.float32) + chances[:, 0]) / self.num_levels

@@ -1,6 +1,4 @@
-"""Regression on pairs {S, N∖S} that came in at known rates: Shapley values as the best additive
-game, with errors.
-"""
+"""Regression on pairs {S, N∖S} that came in at known rates: the best additive game, with errors."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +9,7 @@ from jaxshap.estimators.protocol import Estimate
 from jaxshap.games import kernel_mass, num_pairs
 
 
-def pair_mass(num_players: int) -> Float[np.ndarray, "half"]:
+def pair_mass(num_players: int) -> Float[np.ndarray, "{num_players}//2"]:
     """The Shapley kernel's mass on the pairs whose smaller side has 1..⌊n/2⌋ players."""
     sizes = np.arange(1, num_players // 2 + 1)
     return kernel_mass(num_players)[: len(sizes)] * np.where(2 * sizes == num_players, 1, 2)
@@ -25,34 +23,31 @@ def regress_pairs(
     rates: Float[np.ndarray, "half"],
     known: Bool[Array, "pairs"] | None = None,
 ) -> Estimate:
-    """Values with Σφ = total that fit the gaps v(S) − v(N∖S) best under the kernel; errors are
-    jackknifed.
+    """Values with Σφ = total that best fit the gaps v(S) − v(N∖S) under the Shapley kernel.
 
-    With Σφ given, a pair tells of its gap only, so each pair is one row. `rates` say how fast pairs
-    with a smaller side of size 1..⌊n/2⌋ came in. Pairs `known` beforehand, whatever brought them,
-    stand for themselves; the others are draws, and stand for all the rest. The error is 0 where
-    nothing is left to draw, NaN with fewer than two draws.
+    With Σφ given, only the gap of a pair matters, so each pair is one row. `rates` say how fast
+    pairs with a smaller side of size 1..⌊n/2⌋ came in. `known` pairs, chosen beforehand, represent
+    themselves; the remaining ones are draws, and represent all pairs that are not known. Errors are
+    jackknifed: 0 if no pair is left to draw, NaN with fewer than two draws.
     """
     num_players = side.shape[1]
     known = jnp.zeros_like(live) if known is None else known & live
-    drawn_now = live & ~known
+    is_draw = live & ~known
     size = jnp.minimum(side.sum(1), (~side).sum(1)) - 1
-    mass, supply = (jnp.asarray(of(num_players), gaps.dtype) for of in (pair_mass, num_pairs))
+    mass = jnp.asarray(pair_mass(num_players), gaps.dtype)
+    supply = jnp.asarray(num_pairs(num_players), gaps.dtype)
     rate = jnp.asarray(np.where(np.isinf(rates), 1, rates), gaps.dtype)
-    drawn, before = (
-        jnp.zeros_like(mass).at[size].add(part.astype(mass.dtype)) for part in (drawn_now, known)
+    drawn, num_known = (
+        jnp.zeros_like(mass).at[size].add(rows.astype(mass.dtype)) for rows in (is_draw, known)
     )
-    left = supply - before
-    closed = (
-        drawn == left
-    )  # enumerated: a pair has its own weight; a draw from the others stands for many pairs
-    speed = jnp.where(closed, 0, drawn).sum() / jnp.where(closed, 0, rate).sum()
+    left = supply - num_known
+    enumerated = drawn == left  # a pair then has its own weight; otherwise a draw represents many
+    speed = jnp.where(enumerated, 0, drawn).sum() / jnp.where(enumerated, 0, rate).sum()
     own = mass / supply
-    weight = jnp.where(closed, own, mass * (left / supply) / (speed * rate))
+    weight = jnp.where(enumerated, own, mass * (left / supply) / (speed * rate))
     weight = jnp.where(known, own[size], weight[size])
     design = jnp.where(side, 1, -1).astype(gaps.dtype)
     fit = efficient_least_squares(design, gaps, jnp.where(live, weight, 0), total)
-    error = jackknife_error(
-        fit, drawn_now & ~closed[size], 1 - (drawn / jnp.maximum(left, 1))[size]
-    )
-    return Estimate(fit.values, jnp.where(closed.all(), 0, error))
+    unseen = 1 - (drawn / jnp.maximum(left, 1))[size]
+    error = jackknife_error(fit, is_draw & ~enumerated[size], unseen)
+    return Estimate(fit.values, jnp.where(enumerated.all(), 0, error))

@@ -1,6 +1,4 @@
-"""Projection on the values that share out the total and lie within a ball: closed form, and
-Dykstra's algorithm.
-"""
+"""Projection onto the values that sum to the total and lie within a ball."""
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +9,10 @@ from jaxtyping import Array, Float
 def project(
     values: Float[Array, "n"], total: Float[Array, ""], radius: Float[Array, ""]
 ) -> Float[Array, "n"]:
-    """The nearest point with Σφ = total and ‖φ‖ ≤ radius: on the hyperplane, then shrunk about its
-    mean.
+    """The nearest point with Σφ = total and ‖φ‖ ≤ radius, in closed form.
 
-    Where the hyperplane misses the ball (|total| > radius √n) it is the equal split.
+    The point is projected onto the hyperplane, then shrunk towards the equal split. If the
+    hyperplane misses the ball (|total| > radius √n), it is the equal split itself.
     """
     num_players = len(values)
     mean = values.mean()
@@ -30,7 +28,7 @@ def project_dykstra(
     radius: Float[Array, ""],
     num_rounds: int = 100,
 ) -> Float[Array, "n"]:
-    """The same by Dykstra's alternating projections, as published by Grah & Thouvenot (2020)."""
+    """The same point by Dykstra's alternating projections, as in Grah & Thouvenot (2020)."""
     ones = jnp.ones_like(values)
 
     def turn(_, state):
@@ -40,7 +38,6 @@ def project_dykstra(
         point = optax.projections.projection_l2_ball(on_plane + ball, radius)
         return point, plane, on_plane + ball - point
 
-    point, *_ = jax.lax.fori_loop(
-        0, num_rounds, turn, (values, jnp.zeros_like(values), jnp.zeros_like(values))
-    )
+    start = (values, jnp.zeros_like(values), jnp.zeros_like(values))
+    point, *_ = jax.lax.fori_loop(0, num_rounds, turn, start)
     return optax.projections.projection_hyperplane(point, ones, total)

@@ -4,108 +4,51 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.projections import project
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.steps import ConstantStep, StepSchedule
 from jaxshap.games import draw_independent, kernel_mass, log_binomial
-from jaxshap.theory import check_step, gradient_bound, spectrum, strong_convexity
-
-
-@dataclasses.dataclass(frozen=True)
-class ConstantStep:
-    """Steps of one size, below 1/μ, and the plain average of the iterates; by default 1/L, L the
-    largest curvature.
-
-    Example, the sizes of steps 1 and 4:
-        >>> import jax.numpy as jnp, jaxshap
-        >>> jaxshap.estimators.ConstantStep(0.25).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
-        [0.25, 0.25]
-    """
-
-    size: float | None = None
-
-    def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
-        size = 1 / (2 * spectrum(num_players).larger) if self.size is None else self.size
-        check_step(size, num_players)
-        return jnp.full_like(count, size, jnp.float32)
-
-    def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
-        """The weight of iterate `count` = 1, 2, … in the running average."""
-        return 1 / count.astype(jnp.float32)
-
-
-@dataclasses.dataclass(frozen=True)
-class RootStep:
-    """Steps size/√t, by default the 2D/(B√t) of the theory, and the plain average of the iterates.
-
-    Example, the sizes of steps 1 and 4:
-        >>> import jax.numpy as jnp, jaxshap
-        >>> jaxshap.estimators.RootStep(1.0).step(jnp.array([1, 4]), num_players=3, over_bound=1.0).tolist()
-        [1.0, 0.5]
-    """
-
-    size: float | None = None
-
-    def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
-        if self.size is not None and self.size <= 0:
-            raise InputError(f"a root step of {self.size} does not descend: pass a positive size.")
-        return (2 * over_bound if self.size is None else self.size) / jnp.sqrt(
-            count.astype(jnp.float32)
-        )
-
-    def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
-        """The weight of iterate `count` = 1, 2, … in the running average."""
-        return 1 / count.astype(jnp.float32)
-
-
-@dataclasses.dataclass(frozen=True)
-class InverseStep:
-    """Steps 2/(μ(t+1)) and averaging weights in proportion to t.
-
-    Example, the sizes of steps 1 and 5:
-        >>> import jax.numpy as jnp, jaxshap
-        >>> jaxshap.estimators.InverseStep().step(jnp.array([1, 5]), num_players=3, over_bound=1.0).tolist()
-        [0.75, 0.25]
-    """
-
-    def step(self, count: Int[Array, ""], num_players: int, over_bound: float) -> Float[Array, ""]:
-        return 2 / (strong_convexity(num_players) * (count.astype(jnp.float32) + 1))
-
-    def average(self, count: Int[Array, ""]) -> Float[Array, ""]:
-        """The weight of iterate `count` = 1, 2, … in the running average."""
-        return 2 / (count.astype(jnp.float32) + 1)
+from jaxshap.theory import gradient_bound
 
 
 @dataclasses.dataclass(frozen=True)
 class ProjectedSGD(Estimator):
-    """Descend F(φ) = Σ w_S (v(S) − v(∅) − Σ_{i∈S} φ_i)² within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D,
-    averaging the iterates.
+    """Minimise F(φ) = Σ w_S (v(S) − v(∅) − Σ_{i∈S} φ_i)² by projected descent, averaging iterates.
 
-    Coalitions are drawn independently of the iterate, by a bound on their gradient (`importance`)
-    or uniformly, so all worths are known before the first step and the loop is arithmetic alone.
-    Biased towards the equal split until it has converged, and gives no standard errors (NaN).
-    `bound` is C ≥ |v(S) − v(∅)| and `radius` D; where not given, C is the largest among the worths
-    seen, v(N) included, and D is 2√n C, since no |φ_i| exceeds 2C. `batch` coalitions make one
-    step, and `optimiser` is any of optax that takes a learning rate. Grah & Thouvenot (2020).
+    Iterates stay within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D. Coalitions are drawn independently of the
+    iterate, so all worths are known before the first step and the loop is arithmetic alone. Biased
+    towards the equal split until it has converged, and without standard errors (NaN). Grah &
+    Thouvenot (2020).
+
+    Args:
+        schedule: step sizes and the weights of the average; a `ConstantStep` by default.
+        radius: D, a bound on ‖φ‖; by default 2√n C, since no |φ_i| exceeds 2C.
+        bound: C, a bound on |v(S) − v(∅)|; by default the largest among the worths seen and v(N).
+        importance: whether coalitions are drawn by a bound on their gradient, rather than
+            uniformly; True by default.
+        batch: how many coalitions make one step; 1 by default.
+        optimiser: makes an optax optimiser of a learning-rate schedule; `optax.sgd` by default.
+        projection: maps (values, total, radius) to the feasible set; closed form by default.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0])
-        >>> found = jaxshap.estimate(0, game, jaxshap.ProjectedSGD(jaxshap.estimators.InverseStep()), budget=500)
-        >>> print(np.asarray(found.values).round(1), found.std_error)
+        >>> estimator = jaxshap.ProjectedSGD(jaxshap.estimators.InverseStep())
+        >>> estimate = jaxshap.estimate(0, game, estimator, budget=500)
+        >>> print(np.asarray(estimate.values).round(1), estimate.std_error)
         [1. 2. 3.] [nan nan nan]
     """
 
-    schedule: ConstantStep | RootStep | InverseStep = dataclasses.field(
-        default_factory=ConstantStep
-    )
+    schedule: StepSchedule = dataclasses.field(default_factory=ConstantStep)
     radius: float | None = None
     bound: float | None = None
     importance: bool = True
@@ -126,16 +69,15 @@ class ProjectedSGD(Estimator):
         steps = (budget - 2) // self.batch
         if steps < 1:
             raise BudgetError(
-                f"budget={budget} does not buy one step: pass budget={self.batch + 2} or more."
+                f"budget={budget} does not buy one step: pass budget={self.batch + 2} or more.",
+                needed=self.batch + 2,
             )
-        self.schedule.step(
-            jnp.ones((), jnp.int32), num_players, 1.0
-        )  # refuses what is outside the theory
+        self.schedule.step(jnp.ones((), jnp.int32), num_players, 1.0)  # refuses a bad step size
         mass, chance = self._sizes(num_players)
         coalitions = draw_independent(key, num_players, steps * self.batch, chance)
-        weights = jnp.asarray(mass / chance, jnp.float32)[
-            coalitions.sum(1) - 1
-        ]  # w_S over the chance of S
+        # w_S over the chance of S; finite also for sizes too unlikely ever to be drawn
+        weights = np.minimum(mass / np.maximum(chance, 1e-300), np.finfo(np.float32).max)
+        weights = jnp.asarray(weights, jnp.float32)[coalitions.sum(1) - 1]
         return Plan(coalitions, steps * self.batch, weights)
 
     def solve(
@@ -145,7 +87,7 @@ class ProjectedSGD(Estimator):
         empty: Float[Array, "*out"],
         full: Float[Array, "*out"],
     ) -> Estimate:
-        values, _ = self._descend(plan, worths, empty, full, lambda mean: ())
+        values, _ = self._descend(plan, worths, empty, full, lambda average: ())
         return Estimate(values, jnp.full_like(values, jnp.nan))
 
     def iterates(
@@ -155,64 +97,87 @@ class ProjectedSGD(Estimator):
         empty: Float[Array, "*out"],
         full: Float[Array, "*out"],
     ) -> Float[Array, "steps n *out"]:
-        """The running average after every step."""
-        _, means = self._descend(plan, worths, empty, full, lambda mean: mean)
-        return means.reshape(-1, plan.coalitions.shape[1], *empty.shape)
+        """The running average after every step, to watch how it converges.
 
-    def _descend(self, plan: Plan, worths, empty, full, keep: Callable):
+        Args:
+            plan: what `plan` returned.
+            worths: the worth of each planned coalition.
+            empty: v(∅), the worth of no players.
+            full: v(N), the worth of all players.
+
+        Returns:
+            The averages, one row per step; the last of them is the estimate.
+        """
+        _, averages = self._descend(plan, worths, empty, full, lambda average: average)
+        return averages.reshape(-1, plan.coalitions.shape[1], *empty.shape)
+
+    def _descend(
+        self,
+        plan: Plan,
+        worths: Float[Array, "m *out"],
+        empty: Float[Array, "*out"],
+        full: Float[Array, "*out"],
+        keep: Callable[[Array], Any],
+    ) -> tuple[Float[Array, "n *out"], Any]:
         """The average at the end, and what `keep` takes from it at every step."""
         num_players = plan.coalitions.shape[1]
         total = (full - empty).reshape(-1)
         gains = (worths - empty).reshape(-1, total.size)
-        seen = jnp.where(plan.live[:, None], jnp.abs(gains), 0).max(0)
-        bound = (
-            jnp.maximum(seen, jnp.abs(total))
-            if self.bound is None
-            else jnp.full_like(total, self.bound)
-        )
-        radius = (
-            2 * math.sqrt(num_players) * bound
-            if self.radius is None
-            else jnp.full_like(total, self.radius)
-        )
-        run = jax.vmap(
-            functools.partial(self._descend_one, plan, keep), in_axes=(1, 0, 0), out_axes=-1
-        )
-        mean, means = run(gains, total, radius)
-        return mean.reshape(num_players, *empty.shape), means
+        if self.bound is None:
+            seen = jnp.where(plan.live[:, None], jnp.abs(gains), 0).max(0)
+            bound = jnp.maximum(seen, jnp.abs(total))
+        else:
+            bound = jnp.full_like(total, self.bound)
+        if self.radius is None:
+            radius = 2 * math.sqrt(num_players) * bound
+        else:
+            radius = jnp.full_like(total, self.radius)
+        descend_output = functools.partial(self._descend_output, plan, keep)
+        run = jax.vmap(descend_output, in_axes=(1, 0, 0), out_axes=-1)
+        average, kept = run(gains, total, radius)
+        return average.reshape(num_players, *empty.shape), kept
 
-    def _descend_one(self, plan: Plan, keep: Callable, gains: Float[Array, "m"], total, radius):
-        """For a single output."""
+    def _descend_output(
+        self,
+        plan: Plan,
+        keep: Callable[[Array], Any],
+        gains: Float[Array, "m"],
+        total: Float[Array, ""],
+        radius: Float[Array, ""],
+    ) -> tuple[Float[Array, "n"], Any]:
+        """`_descend` for a single output."""
         num_players, dtype = plan.coalitions.shape[1], gains.dtype
         members = plan.coalitions.reshape(-1, self.batch, num_players)
         weights = (2 * plan.detail / self.batch).reshape(-1, self.batch).astype(dtype)
         over_bound = self._over_bound(num_players)
-        rate: Callable = lambda count: self.schedule.step(
-            count + 1, num_players, over_bound
-        ).astype(dtype)
+
+        def rate(count):
+            return self.schedule.step(count + 1, num_players, over_bound).astype(dtype)
+
         optimiser = self.optimiser(rate)
-        start = self.projection(jnp.zeros(num_players, dtype), total, radius)
 
         def step(carry, sample):
-            values, mean, state = carry
+            values, average, state = carry
             share, member, weight, gain = sample
             member = member.astype(dtype)
             gradient = (weight * (member @ values - gain)) @ member
             update, state = optimiser.update(gradient, state, values)
             values = self.projection(values + update, total, radius)
-            mean = mean + share * (values - mean)
-            return (values, mean, state), keep(mean)
+            average = average + share * (values - average)
+            return (values, average, state), keep(average)
 
         counts = jnp.arange(1, len(members) + 1)
-        carry = (start, start, optimiser.init(start))
-        shares = jnp.where(
-            counts * self.batch <= plan.num_live, self.schedule.average(counts), 0
-        ).astype(dtype)
+        is_live = counts * self.batch <= plan.num_live
+        shares = jnp.where(is_live, self.schedule.average(counts), 0).astype(dtype)
         samples = (shares, members, weights, gains.reshape(-1, self.batch))
-        (_, mean, _), means = jax.lax.scan(step, carry, samples, unroll=4)
-        return mean, means
+        start = self.projection(jnp.zeros(num_players, dtype), total, radius)
+        carry = (start, start, optimiser.init(start))
+        (_, average, _), kept = jax.lax.scan(step, carry, samples, unroll=4)
+        return average, kept
 
-    def _sizes(self, num_players: int) -> tuple[Float[np.ndarray, "n-1"], Float[np.ndarray, "n-1"]]:
+    def _sizes(
+        self, num_players: int
+    ) -> tuple[Float[np.ndarray, "{num_players}-1"], Float[np.ndarray, "{num_players}-1"]]:
         """The kernel's mass on each size 1..n−1, and the chance to draw it."""
         sizes, mass = np.arange(1, num_players), kernel_mass(num_players)
         if self.importance:

@@ -14,32 +14,73 @@ from jaxshap.games import shapley
 
 
 class Fitted(NamedTuple):
-    """The fitted game on the coalitions asked about, and its Shapley values."""
+    """A fitted game: its worths on the coalitions asked about, and its Shapley values.
+
+    Attributes:
+        worths: the worth of each coalition in the fitted game, with shape `(m, out)`.
+        values: the Shapley values of the fitted game, with shape `(n, out)`.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap, numpy as np
+        >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
+        >>> worths = jnp.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> fitted = jaxshap.estimators.LinearSurrogate().fit(coalitions, worths, jnp.ones(4, bool))
+        >>> print(np.asarray(fitted.values[:, 0]).round(2))
+        [1. 2.]
+    """
 
     worths: Float[Array, "m out"]
     values: Float[Array, "n out"]
 
 
 class Surrogate(abc.ABC):
-    """Hyperparameters of a game that can be fitted; a frozen dataclass."""
+    """The hyperparameters of a game that can be fitted, with one pure method, `fit`.
+
+    Subclasses are frozen dataclasses. `RegressionAdjusted` takes any of them, yours included: it
+    stays unbiased whatever the surrogate, as long as `values` are the Shapley values of `worths`.
+
+    Example:
+        >>> import dataclasses, jax.numpy as jnp, jaxshap, numpy as np
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Constant(jaxshap.estimators.Surrogate):
+        ...     def fit(self, coalitions, worths, used):
+        ...         values = jnp.zeros((coalitions.shape[1], worths.shape[1]))
+        ...         return jaxshap.estimators.Fitted(jnp.zeros_like(worths), values)
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0, 3.0, 4.0, 5.0, 9.0])
+        >>> estimate = jaxshap.estimate(0, game, jaxshap.RegressionAdjusted(Constant()), budget=40)
+        >>> print(np.asarray(estimate.values.sum()).round(3))
+        9.0
+    """
 
     @abc.abstractmethod
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
     ) -> Fitted:
-        """Fit to the coalitions `used`, and say what the fitted game is worth on all of them."""
+        """Fit the game to some of the coalitions, and evaluate it on all of them.
+
+        Args:
+            coalitions: who is in each coalition.
+            worths: the worth of each coalition, one column per output.
+            used: which coalitions to fit to.
+
+        Returns:
+            The `Fitted` game: its worths on all coalitions, and its Shapley values.
+        """
 
 
 @dataclasses.dataclass(frozen=True)
 class LinearSurrogate(Surrogate):
-    """An additive game, by ridge regression.
+    """An additive game, fitted by ridge regression.
+
+    Args:
+        ridge: the penalty on squared slopes, per coalition; 1e-6 by default.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
         >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
         >>> worths = jnp.array([[0.0], [1.0], [2.0], [6.0]])
         >>> fitted = jaxshap.estimators.LinearSurrogate().fit(coalitions, worths, jnp.ones(4, bool))
-        >>> print(*(np.asarray(part).round(2).ravel() for part in fitted))
+        >>> print(*(np.asarray(numbers).round(2).ravel() for numbers in fitted))
         [-0.75  1.75  2.75  5.25] [2.5 3.5]
     """
 
@@ -49,7 +90,7 @@ class LinearSurrogate(Surrogate):
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
     ) -> Fitted:
         signs = jnp.where(coalitions, 1, -1).astype(worths.dtype)
-        slopes, fitted = _ridge(signs, worths, used, self.ridge)
+        slopes, fitted = _ridge_regression(signs, worths, used, self.ridge)
         return Fitted(fitted, 2 * slopes)
 
 
@@ -58,14 +99,19 @@ class PairwiseSurrogate(Surrogate):
     """An additive game plus interactions of two players, by ridge regression on n(n+1)/2 terms.
 
     A product of two signs does not change under complement, so it is worth 0 to everyone: the pairs
-    clean the fit of the slopes. On coalitions that come with their complements they change nothing.
+    only clear the slopes of interactions. On coalitions that come with their complements they
+    change nothing.
+
+    Args:
+        ridge: the penalty on squared slopes, per coalition; 1e-2 by default.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
         >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
         >>> worths = jnp.array([[0.0], [1.0], [2.0], [6.0]])
-        >>> fitted = jaxshap.estimators.PairwiseSurrogate(ridge=1e-5).fit(coalitions, worths, jnp.ones(4, bool))
-        >>> print(*(abs(np.asarray(part).round(2)).ravel() for part in fitted))
+        >>> surrogate = jaxshap.estimators.PairwiseSurrogate(ridge=1e-5)
+        >>> fitted = surrogate.fit(coalitions, worths, jnp.ones(4, bool))
+        >>> print(*(abs(np.asarray(numbers).round(2)).ravel() for numbers in fitted))
         [0. 1. 2. 6.] [2.5 3.5]
     """
 
@@ -77,25 +123,30 @@ class PairwiseSurrogate(Surrogate):
         num_players = coalitions.shape[1]
         signs = jnp.where(coalitions, 1, -1).astype(worths.dtype)
         first, second = np.triu_indices(num_players, 1)
-        slopes, fitted = _ridge(
-            jnp.hstack([signs, signs[:, first] * signs[:, second]]), worths, used, self.ridge
-        )
+        terms = jnp.hstack([signs, signs[:, first] * signs[:, second]])
+        slopes, fitted = _ridge_regression(terms, worths, used, self.ridge)
         return Fitted(fitted, 2 * slopes[:num_players])
 
 
 @dataclasses.dataclass(frozen=True)
 class BoostedTrees(Surrogate):
-    """Gradient-boosted symmetric trees: each asks the same `depth` players at every node, so it is
-    a small table.
+    """Gradient-boosted symmetric trees, fitted per output.
 
-    The Shapley values of a table are exact, and so are those of their sum. One fit for each output.
+    Each tree asks about the same `depth` players on every path, so it is a small table whose
+    Shapley values are exact, and so are those of the sum of all trees.
+
+    Args:
+        num_trees: how many trees are fitted one after the other; 100 by default.
+        depth: how many players each tree asks about; 3 by default.
+        learning_rate: the share of each tree's fit that is kept; 0.2 by default.
+        ridge: coalitions of residual 0 added to every leaf; 1 by default.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
         >>> coalitions = jnp.array([[0, 0], [1, 0], [0, 1], [1, 1]], bool)
         >>> worths = jnp.array([[0.0], [1.0], [2.0], [6.0]])
         >>> fitted = jaxshap.estimators.BoostedTrees().fit(coalitions, worths, jnp.ones(4, bool))
-        >>> print(*(abs(np.asarray(part).round(2)).ravel() for part in fitted))
+        >>> print(*(abs(np.asarray(numbers).round(2)).ravel() for numbers in fitted))
         [0. 1. 2. 6.] [2.5 3.5]
     """
 
@@ -112,44 +163,46 @@ class BoostedTrees(Surrogate):
 
     def _boost(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m"], used: Bool[Array, "m"]
-    ):
+    ) -> tuple[Float[Array, "m"], Float[Array, "n"]]:
+        """Fitted worths and Shapley values for one output."""
         num_players, dtype = coalitions.shape[1], worths.dtype
         member, counted = coalitions.astype(dtype), used.astype(dtype)
         depth = min(self.depth, num_players)
 
-        def tree(carry, _):
-            rest, values = carry
-            players, leaf = _grow(member, rest, counted, depth, self.ridge)
+        def add_tree(carry, _):
+            residuals, values = carry
+            players, leaf = _grow(member, residuals, counted, depth, self.ridge)
             at_leaf = jax.nn.one_hot(leaf, 2**depth, dtype=dtype)
-            table = (
-                self.learning_rate
-                * (at_leaf.T @ (counted * rest))
-                / (at_leaf.T @ counted + self.ridge)
-            )
-            return (rest - table[leaf], values.at[players].add(shapley(table)[::-1])), None
+            total, number = at_leaf.T @ (counted * residuals), at_leaf.T @ counted
+            table = self.learning_rate * total / (number + self.ridge)
+            values = values.at[players].add(shapley(table)[::-1])
+            return (residuals - table[leaf], values), None
 
         mean = (counted * worths).sum() / counted.sum()
         start = (worths - mean, jnp.zeros(num_players, dtype))
-        (rest, values), _ = jax.lax.scan(tree, start, length=self.num_trees)
-        return worths - rest, values
+        (residuals, values), _ = jax.lax.scan(add_tree, start, length=self.num_trees)
+        return worths - residuals, values
 
 
 def _grow(
-    member, rest, counted, depth: int, ridge: float
-) -> tuple[Int[Array, "depth"], Int[Array, "m"]]:
-    """Greedily the players that explain the rest best, the first one the top bit of the leaf's
-    number.
+    member: Float[Array, "m n"],
+    residuals: Float[Array, "m"],
+    counted: Float[Array, "m"],
+    depth: int,
+    ridge: float,
+) -> tuple[Int[Array, "{depth}"], Int[Array, "m"]]:
+    """Greedily the players that best explain the residuals, and the leaf of each coalition.
+
+    The first player is the top bit of the leaf's number.
     """
-    leaf = jnp.zeros(len(rest), jnp.int32)
+    leaf = jnp.zeros(len(residuals), jnp.int32)
     free = jnp.ones(member.shape[1], bool)
     players = []
     for level in range(depth):
-        at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=rest.dtype)
-        total, number = at_leaf.T @ (counted * rest), at_leaf.T @ counted
-        total_in, number_in = (
-            (at_leaf * (counted * rest)[:, None]).T @ member,
-            (at_leaf * counted[:, None]).T @ member,
-        )
+        at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=residuals.dtype)
+        total, number = at_leaf.T @ (counted * residuals), at_leaf.T @ counted
+        total_in = (at_leaf * (counted * residuals)[:, None]).T @ member
+        number_in = (at_leaf * counted[:, None]).T @ member
         total_out, number_out = total[:, None] - total_in, number[:, None] - number_in
         gain = (total_in**2 / (number_in + ridge) + total_out**2 / (number_out + ridge)).sum(0)
         player = jnp.argmax(jnp.where(free, gain, -jnp.inf))
@@ -159,18 +212,18 @@ def _grow(
     return jnp.stack(players), leaf
 
 
-def _ridge(
+def _ridge_regression(
     terms: Float[Array, "m terms"],
     worths: Float[Array, "m out"],
     used: Bool[Array, "m"],
     ridge: float,
-):
+) -> tuple[Float[Array, "terms out"], Float[Array, "m out"]]:
     """Slopes and fitted worths of a regression with an intercept that is not penalised."""
     weight = used.astype(worths.dtype)[:, None]
     number = weight.sum()
-    means = (weight * terms).sum(0) / number, (weight * worths).sum(0) / number
-    centred = terms - means[0]
+    mean_term, mean_worth = (weight * terms).sum(0) / number, (weight * worths).sum(0) / number
+    centred = terms - mean_term
     gram = (weight * centred).T @ centred
     gram = gram + ridge * number * jnp.eye(terms.shape[1], dtype=worths.dtype)
-    slopes = cho_solve(cho_factor(gram), (weight * centred).T @ (worths - means[1]))
-    return slopes, centred @ slopes + means[1]
+    slopes = cho_solve(cho_factor(gram), (weight * centred).T @ (worths - mean_worth))
+    return slopes, centred @ slopes + mean_worth

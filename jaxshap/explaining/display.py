@@ -1,7 +1,7 @@
 """How an Explanation reads in a terminal and in a notebook."""
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,13 +54,14 @@ def as_html(explanation: "Explanation") -> str:
 
 
 def title(explanation: "Explanation") -> str:
-    """One line that says what was explained, with which value function and estimator, at what cost."""
+    """One line: what was explained, with which value function and estimator, at what cost."""
     rows, features, *outputs = explanation.values.shape
     shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
     shape += "".join(f" × {number} outputs" for number in outputs)
     exact = " (exact)" if not explanation.std_error.any() else ""
     return (
-        f"Explanation of {shape}: {explanation.value_function} Shapley values by {explanation.estimator}{exact}, "
+        f"Explanation of {shape}: {explanation.value_function} Shapley values by "
+        f"{explanation.estimator}{exact}, "
         f"{explanation.num_evaluations:,} evaluations"
     )
 
@@ -89,13 +90,14 @@ def _more(explanation: "Explanation") -> list[str]:
     return [f"… and {hidden} smaller feature{'s' * (hidden > 1)}"] if hidden > 0 else []
 
 
-def _number(value: float, error: float) -> str:
+def _number(value: Any, error: Any) -> str:
     return f"{value:.4g} ± " + (f"{error:.1g}" if np.isfinite(error) else "?")
 
 
-def _bar(value: float, largest: float) -> str:
+def _bar(value: Any, largest: Any) -> str:
     width = 80 * abs(value) / largest
     colour = (
         "#d55e00" if value >= 0 else "#56b4e9"
     )  # as in plots: distinct in greyscale and to the colour-blind
-    return f"<span style='display:inline-block;height:.7em;width:{width:.0f}px;background:{colour}'></span>"
+    style = f"display:inline-block;height:.7em;width:{width:.0f}px;background:{colour}"
+    return f"<span style='{style}'></span>"

@@ -1,34 +1,34 @@
-"""Games: the worth of a coalition, games made from games, coalitions and how they are drawn,
-transforms of 2**n tables.
+"""Games: the worth of a coalition; games from tables and from games; coalitions and how they are
+drawn; transforms of tables of 2**n worths.
 """
 
-from jaxshap.games.coalitions import LARGEST_RANK as LARGEST_RANK
 from jaxshap.games.coalitions import affordable_pairs as affordable_pairs
 from jaxshap.games.coalitions import all_coalitions as all_coalitions
-from jaxshap.games.coalitions import as_key as as_key
-from jaxshap.games.coalitions import draw_chances as draw_chances
-from jaxshap.games.coalitions import draw_coalitions as draw_coalitions
-from jaxshap.games.coalitions import draw_distinct as draw_distinct
-from jaxshap.games.coalitions import draw_independent as draw_independent
-from jaxshap.games.coalitions import draw_pairs as draw_pairs
 from jaxshap.games.coalitions import gain_weights as gain_weights
 from jaxshap.games.coalitions import kernel_mass as kernel_mass
 from jaxshap.games.coalitions import log_binomial as log_binomial
-from jaxshap.games.coalitions import num_pairs as num_pairs
 from jaxshap.games.coalitions import paired as paired
 from jaxshap.games.coalitions import reuse_mass as reuse_mass
 from jaxshap.games.coalitions import reuse_weights as reuse_weights
-from jaxshap.games.coalitions import schedule as schedule
 from jaxshap.games.coalitions import with_ends as with_ends
 from jaxshap.games.coalitions import without_ends as without_ends
+from jaxshap.games.derived import grouped as grouped
+from jaxshap.games.derived import minus as minus
+from jaxshap.games.derived import table as table
+from jaxshap.games.drawing import MAX_RANKED as MAX_RANKED
+from jaxshap.games.drawing import as_key as as_key
+from jaxshap.games.drawing import draw_chances as draw_chances
+from jaxshap.games.drawing import draw_coalitions as draw_coalitions
+from jaxshap.games.drawing import draw_distinct as draw_distinct
+from jaxshap.games.drawing import draw_independent as draw_independent
+from jaxshap.games.drawing import draw_pairs as draw_pairs
+from jaxshap.games.drawing import num_pairs as num_pairs
+from jaxshap.games.drawing import schedule as schedule
 from jaxshap.games.game import Game as Game
 from jaxshap.games.game import Host as Host
 from jaxshap.games.game import as_pytree as as_pytree
 from jaxshap.games.game import check_game as check_game
-from jaxshap.games.game import grouped as grouped
 from jaxshap.games.game import make_game as make_game
-from jaxshap.games.game import minus as minus
-from jaxshap.games.game import table as table
 from jaxshap.games.subsets import MOST_SETS as MOST_SETS
 from jaxshap.games.subsets import PlayerSet as PlayerSet
 from jaxshap.games.subsets import check_index as check_index

@@ -13,6 +13,10 @@ from jaxshap.errors import InputError
 class WeightedRows(NamedTuple):
     """Background rows, and how much each of them counts.
 
+    Args:
+        rows: the rows, `(k, features)`.
+        weights: one non-negative number per row; only their ratios matter.
+
     Example:
         >>> import jaxshap
         >>> few = jaxshap.WeightedRows([[0.0, 0.0], [4.0, 8.0]], [0.75, 0.25])
@@ -25,11 +29,22 @@ class WeightedRows(NamedTuple):
 
 
 def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) -> WeightedRows:
-    """`count` rows that stand for the background, each weighted by how many it stands for.
+    """A few weighted rows that stand for a background: k-means in standard deviations.
 
-    Centres of k-means in standard deviations; each coordinate is then the nearest value that
-    occurs, so that codes of categories stay codes. It is another, cruder game: compare the base
-    values before you trust it.
+    Each coordinate of a centre is then the nearest value that occurs, so that codes of categories
+    stay codes. It is another, cruder game: `explain(..., model_rows=)` keeps the full background.
+
+    Args:
+        background: a table.
+        count: how many rows to make of it.
+        weights: how much each background row counts; all alike by default.
+        key: of the random start, a whole number.
+
+    Returns:
+        `WeightedRows`, each weighted by how many rows it stands for.
+
+    Raises:
+        InputError: there are fewer rows than `count`, or the weights are no weights.
 
     Example:
         >>> import jaxshap
@@ -41,7 +56,8 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
     rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)
     if rows.ndim != 2 or not 1 <= count <= len(rows):
         raise InputError(
-            f"{count} of a background of shape {rows.shape}: pass a table, and no more than its rows."
+            f"{count} of a background of shape {rows.shape}: pass a table, and no more than its "
+            "rows."
         )
     weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
     if weights.shape != (len(rows),) or not (weights >= 0).all() or not weights.sum() > 0:
@@ -66,8 +82,8 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
 
 
 def spread(
-    rows: Float[Array, "m features"], weights: Float[Array, "m"]
-) -> Float[Array, "features"]:
+    rows: Float[Array | np.ndarray, "m features"], weights: Float[Array | np.ndarray, "m"]
+) -> Float[Array | np.ndarray, "features"]:
     """The weighted standard deviation of each column, 1 where it does not vary: a unit for
     distances.
     """

@@ -15,11 +15,14 @@ STAYS = -1  # the owner of what belongs to no player and always has the row's ow
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Players:
-    """The player that owns each entry of one input, and their names.
+    """The player that owns each entry of one input, and the names of the players.
 
-    `owner` has the structure of the input; each of its arrays matches the leading axes of its leaf
-    (without the axis of rows), so that a map of pixels serves all channels. Entries of −1 belong to
-    nobody: they are never taken away.
+    Args:
+        owner: has the structure of the input; each of its integer arrays matches the leading axes
+        of
+            its leaf, without the axis of rows, so that a map of pixels serves all channels. Entries
+            of −1 belong to nobody: they are never taken away.
+        names: one per player.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -40,7 +43,8 @@ class Players:
             or owned.max() >= len(self.names)
         ):
             raise InputError(
-                f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last player."
+                f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last "
+                "player."
             )
         if idle := [name for number, name in enumerate(self.names) if number not in owned]:
             raise InputError(f"the players {idle} own nothing: leave them out.")
@@ -54,7 +58,15 @@ class Players:
         return any((np.asarray(part) == STAYS).any() for part in jax.tree.leaves(self.owner))
 
     def check(self, example: PyTree, what: str) -> None:
-        """Whether inputs of these shapes, rows in front, have the parts that are owned."""
+        """Refuse inputs whose structure or shapes are not those that are owned.
+
+        Args:
+            example: inputs, rows in front.
+            what: what they are called in the message.
+
+        Raises:
+            InputError: the structure or a shape differs.
+        """
         structure, expected = jax.tree.structure(example), jax.tree.structure(self.owner)
         if structure != expected:
             raise InputError(
@@ -66,17 +78,27 @@ class Players:
             shape, owned = np.shape(leaf)[1:], np.shape(owner)
             if shape[: len(owned)] != owned:
                 raise InputError(
-                    f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the players are those of "
+                    f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the "
+                    "players are those of "
                     f"inputs of shape {owned}: make them for the same shape."
                 )
 
 
 def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
-    """Blocks of an image, a series or a volume: `patches((28, 28), 4)` has 49, `patches((1000,),
-    50)` 20 windows.
+    """Blocks of an image, a series or a volume as players.
 
-    Axes after those of `shape`, such as colours, belong to the same patch; the last along an axis
-    may be smaller.
+    `patches((28, 28), 4)` has 49 players, `patches((1000,), 50)` 20 windows. Axes after those of
+    `shape`, such as colours, belong to the same patch; the last patch along an axis may be smaller.
+
+    Args:
+        shape: lengths of the axes that are divided.
+        size: length of a patch along every axis, or one length per axis.
+
+    Returns:
+        `Players`, named by their place.
+
+    Raises:
+        InputError: a length is not positive, or there are too many or too few.
 
     Example:
         >>> import jaxshap
@@ -95,9 +117,19 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
     return Players(owner, tuple(",".join(map(str, place)) for place in np.ndindex(*counts)))
 
 
-def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = None) -> Players:
-    """One player for each label of the map (superpixels, regions, sensors); what is labelled −1 is
-    never taken away.
+def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
+    """One player for each label of a map: superpixels, regions, sensors.
+
+    Args:
+        label_map: whole numbers; what is labelled −1 is never taken away.
+        names: one per label, in increasing order of the labels; the labels themselves by default.
+
+    Returns:
+        `Players`.
+
+    Raises:
+        InputTypeError: labels are not whole numbers.
+        InputError: there are too many or too few names.
 
     Example:
         >>> import jaxshap
@@ -108,7 +140,8 @@ def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = No
     labels = np.asarray(label_map)
     if not np.issubdtype(labels.dtype, np.integer):
         raise InputTypeError(
-            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each pixel."
+            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each "
+            "pixel."
         )
     present = np.unique(labels[labels != STAYS])
     if names is not None and len(names) != len(present):
@@ -118,10 +151,20 @@ def segments(label_map: Int[np.ndarray, "..."], names: Sequence[str] | None = No
 
 
 def tokens(length: int, names: Sequence[str] | None = None) -> Players:
-    """The positions of a sequence, of token numbers `(rows, length)` or of vectors `(rows, length,
-    width)`.
+    """The positions of a sequence as players, of token numbers or of vectors.
 
-    Absent tokens are those of the background: one row of a mask token, or of its vector.
+    Inputs are `(rows, length)` or `(rows, length, width)`. Absent tokens are those of the
+    background: one row of a mask token, or of its vector.
+
+    Args:
+        length: of the sequence.
+        names: one per position, such as the words; positions by default.
+
+    Returns:
+        `Players`.
+
+    Raises:
+        InputError: the length is not positive, or there are too many or too few names.
 
     Example:
         >>> import jaxshap
@@ -136,7 +179,16 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
 
 
 def leaves(tree: PyTree) -> Players:
-    """Every array of an input is one player: `leaves({"image": ..., "age": ...})`.
+    """Every array of an input is one player.
+
+    Args:
+        tree: an example of the input, such as `{"image": ..., "age": ...}`.
+
+    Returns:
+        `Players`, named by where the arrays stand.
+
+    Raises:
+        InputError: there are no arrays.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -151,14 +203,21 @@ def leaves(tree: PyTree) -> Players:
 
 
 def together(parts: PyTree) -> Players:
-    """Players of an input whose leaves have players of their own: `together({"image": patches(...),
-    "text": ...})`.
+    """Players of an input whose leaves have players of their own.
 
-    None in the place of a leaf: it is never taken away.
+    Args:
+        parts: a tree of `Players`; None in the place of a leaf that is never taken away.
+
+    Returns:
+        `Players` of the whole input.
+
+    Raises:
+        InputTypeError: something in the tree is neither players nor None.
 
     Example:
         >>> import jaxshap
-        >>> jaxshap.together({"image": jaxshap.patches((2, 4), 2), "mask": None, "text": jaxshap.tokens(2)}).names
+        >>> image, text = jaxshap.patches((2, 4), 2), jaxshap.tokens(2)
+        >>> jaxshap.together({"image": image, "mask": None, "text": text}).names
         ('image 0,0', 'image 0,1', 'text 0', 'text 1')
     """
 

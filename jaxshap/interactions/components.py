@@ -1,6 +1,4 @@
-"""Components of a model's functional decomposition as functions that can be evaluated at new
-points.
-"""
+"""Components of a model's functional decomposition, as functions of new points."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -23,53 +21,68 @@ Feature = int | str
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
 class Component:
-    """The component of some columns, a pure function of their values; see `component`."""
+    """The component of a few columns, as a pure function of their values; made by `component`.
+
+    Call it with an array (points, columns), or with a vector where there is one column. It returns
+    one value per point, or one per point and output.
+
+    Attributes:
+        model: the model as a function of whole rows.
+        background: the rows that absent features come from.
+        weights: the weights of the background rows, or None where all count alike.
+        columns: the numbers of the columns that the component depends on.
+        names: the names of these columns.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> background = jnp.array([[-1.0, -1.0], [1.0, 1.0]])
+        >>> alone = jaxshap.interactions.component(lambda x: 3 * x[:, 0] + x[:, 1], background, 0)
+        >>> alone.names, alone([2.0, 5.0]).tolist()
+        (('x0',), [6.0, 15.0])
+    """
 
     model: Callable
-    background: Float[Array, "background features"]
-    weights: Float[Array, "background"] | None
+    background: Float[Array | np.ndarray, "background features"]
+    weights: Float[Array | np.ndarray, "background"] | None
     columns: tuple[int, ...] = dataclasses.field(metadata={"static": True})
     names: tuple[str, ...] = dataclasses.field(metadata={"static": True})
 
-    def __call__(self, points: Float[Any, "points columns"]) -> Float[Array, "points *outputs"]:
-        """At each point, a value for each column; a vector will do where there is one column."""
+    def __call__(self, points: Any) -> Float[Array, "points *outputs"]:
+        """The component at each point (points, columns)."""
         points = self._checked(points)
-        game = marginal(self.model, self._rows(points), self.background, self.weights)
+        weights: Any = self.weights  # numpy's for a host model, JAX's for others
+        game = marginal(self.model, self._rows(points), self.background, weights=weights)
         sets = sets_up_to(len(self.columns), len(self.columns))[1:]
         coalitions = np.zeros((len(sets), game.num_players), bool)
         coalitions[:, self.columns] = sets
         signs = np.where((len(self.columns) - sets.sum(1)) % 2, -1, 1)
-        if (
-            len(self.columns) == game.num_players
-        ):  # the worth of all features is known, without a mean
-            worths = jnp.concatenate(
-                [evaluate(game, coalitions[:-1], progress=False), game.full[None]]
-            )
+        if len(self.columns) == game.num_players:  # v(N) is known: it needs no mean over rows
+            inner = evaluate(game, coalitions[:-1], progress=False)
+            worths = jnp.concatenate([inner, game.full[None]])
         else:
             worths = evaluate(game, coalitions, progress=False)
-        worths = worths - game.empty  # signs of all subsets sum to 0
-        return jnp.tensordot(jnp.asarray(signs, worths.dtype), worths, 1)
+        gains = worths - game.empty  # signs of all subsets sum to 0
+        return jnp.tensordot(jnp.asarray(signs, gains.dtype), gains, 1)
 
-    def _checked(self, points):
+    def _checked(self, points: Any) -> Float[Array | np.ndarray, "points columns"]:
         if not is_traced(points):
             points = np.asarray(points)
         points = points[:, None] if points.ndim == 1 and len(self.columns) == 1 else points
         if points.ndim != 2 or points.shape[1] != len(self.columns) or not len(points):
             raise InputError(
-                f"points have shape {points.shape}: pass (points, {len(self.columns)}), values of {list(self.names)}."
+                f"points have shape {points.shape}: pass (points, {len(self.columns)}), "
+                f"values of {list(self.names)}."
             )
         return points
 
-    def _rows(self, points):
-        """Whole rows, as a game needs them; the other columns are those of a background row and
-        never enter.
-        """
+    def _rows(self, points: Float[Array | np.ndarray, "points columns"]):
+        """Whole rows, as a game needs them; other columns hold a background row and never count."""
         xp: Any = np if isinstance(self.model, Host) else jnp
-        turn = np.zeros(self.background.shape[1], int)
-        turn[list(self.columns)] = np.arange(len(self.columns))
-        own = np.isin(np.arange(len(turn)), self.columns)
+        place = np.zeros(self.background.shape[1], int)
+        place[list(self.columns)] = np.arange(len(self.columns))
+        own = np.isin(np.arange(len(place)), self.columns)
         first = xp.asarray(self.background[0])
-        return xp.where(own, xp.asarray(points, first.dtype)[:, turn], first)
+        return xp.where(own, xp.asarray(points, first.dtype)[:, place], first)
 
 
 def component(
@@ -79,19 +92,34 @@ def component(
     *,
     feature_names: Sequence[str] | None = None,
 ) -> Component:
-    """m_S of the marginal identification for one or two features (or a few), as a function of new
-    points.
+    """The component m_S of one feature, two, or a few, as a function of new points.
 
-    A point costs 2**s − 1 means of the model over the background. Exact for this background; the
-    population's component up to its sampling error. jit and grad go through it where the model is
-    in JAX; host and fitted models work too.
+    It is that of the marginal identification (see `decompose`). A point costs 2**s − 1 means of
+    the model over the background. The function is exact for this background; the population's
+    component is met up to the background's sampling error. jit and grad go through it where the
+    model is in JAX; host and fitted models work too.
 
-    Example
-    >>> import jax.numpy as jnp, jaxshap
-    >>> background = jnp.array([[-1.0, -1.0], [1.0, 1.0]])
-    >>> both = jaxshap.interactions.component(lambda x: x[:, 0] + 2 * x[:, 0] * x[:, 1], background, (0, 1))
-    >>> print(both(jnp.array([[3.0, 2.0], [0.0, 5.0]])))
-    [14.  2.]
+    Args:
+        model: a function of rows, a `host` model or a fitted estimator.
+        background: the rows that absent features come from: an array, a DataFrame or
+            `WeightedRows`.
+        features: the feature or features of the component, by name or column number.
+        feature_names: names of the columns; by default those of the DataFrame, or x0, x1, ….
+
+    Returns:
+        A `Component`: a function from (points, features) to (points, *outputs).
+
+    Raises:
+        InputError: no feature is named, one is unknown, or one is named more than once.
+
+    Example:
+        >>> import jax.numpy as jnp, jaxshap
+        >>> def model(x):
+        ...     return x[:, 0] + 2 * x[:, 0] * x[:, 1]
+        >>> background = jnp.array([[-1.0, -1.0], [1.0, 1.0]])
+        >>> both = jaxshap.interactions.component(model, background, (0, 1))
+        >>> print(both(jnp.array([[3.0, 2.0], [0.0, 5.0]])))
+        [14.  2.]
     """
     rows, _ = read_weights(background)
     inputs = read_inputs(rows, background, None, own_columns(model, rows, feature_names))

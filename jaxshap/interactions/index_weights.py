@@ -1,9 +1,8 @@
-"""Interaction indices by their weights: I(S) = Σ_{T⊇S} weight(|S|, |T|) m(T), with m the Möbius
-coefficients.
+"""The weights of interaction indices: I(S) = Σ_{T⊇S} weight(|S|, |T|) m(T), m by Möbius.
 
 The same index is a sum over Walsh coefficients, as m(T) = (−2)^|T| Σ_{U⊇T} c_U. Möbius coefficients
 of many players are large and cancel in the sum; Walsh coefficients are not, so that float32 is
-enough. Weights are found as fractions.
+enough. Weights are computed as fractions.
 """
 
 import functools
@@ -25,27 +24,21 @@ def _banzhaf(size: int, larger: int, order: int) -> Fraction:
 
 
 def _aggregated(size: int, larger: int, order: int) -> Fraction:
-    """k-SII, Bordt & von Luxburg (2023): SII of all larger sets up to `order` players, times
-    Bernoulli numbers.
-    """
+    """k-SII, Bordt & von Luxburg (2023): SII of larger sets up to `order`, by Bernoulli numbers."""
     extra = larger - size
     steps = range(min(order - size, extra) + 1)
     return sum((comb(extra, j) * _bernoulli(j) / (extra - j + 1) for j in steps), Fraction(0))
 
 
 def _taylor(size: int, larger: int, order: int) -> Fraction:
-    """STII, Sundararajan, Dhamdhere & Agarwal (2020): the top order shares out all that is above
-    it.
-    """
+    """STII, Sundararajan, Dhamdhere & Agarwal (2020): the top order shares out what is above it."""
     if size < order:
         return Fraction(larger == size)
     return Fraction(1, comb(larger, order))
 
 
 def _faithful(size: int, larger: int, order: int) -> Fraction:
-    """FSII, Tsai, Yeh & Ravikumar (2023): the best fit to the game by sets of at most `order`
-    players.
-    """
+    """FSII, Tsai, Yeh & Ravikumar (2023): the best fit by sets of at most `order` players."""
     if larger <= order:
         return Fraction(larger == size)
     sign = (-1) ** (order - size)
@@ -62,22 +55,24 @@ WEIGHTS = {
     "FSII": _faithful,
     "BII": _banzhaf,
 }
-VALUES = {"SV": "SII", "BV": "BII"}  # of single players, and the index that extends them to sets
+VALUES = {"SV": "SII", "BV": "BII"}  # values of single players → the index that extends them
 
 
 @functools.lru_cache(maxsize=64)
-def walsh_weights(index: str, order: int, num_players: int) -> Float[np.ndarray, "order n+1"]:
-    """What the Walsh coefficient of a set with |U∖S| = 0..n counts for S, of 1..order players."""
-    found = np.zeros((order, num_players + 1))
+def walsh_weights(
+    index: str, order: int, num_players: int
+) -> Float[np.ndarray, "{order} {num_players}+1"]:
+    """The weight of the Walsh coefficient of U for S: by |S| = 1..order and |U∖S| = 0..n."""
+    weights = np.zeros((order, num_players + 1))
     for size in range(1, order + 1):
         for extra in range(num_players - size + 1):
             terms = (
                 comb(extra, j) * (-2) ** (size + j) * WEIGHTS[index](size, size + j, order)
                 for j in range(extra + 1)
             )
-            found[size - 1, extra] = float(sum(terms, Fraction(0)))
-    found.flags.writeable = False
-    return found
+            weights[size - 1, extra] = float(sum(terms, Fraction(0)))
+    weights.flags.writeable = False
+    return weights
 
 
 @functools.cache

@@ -1,16 +1,18 @@
-"""LIME: local linear surrogates of a model around a row."""
+"""LIME: local linear surrogates of a model around a row, and how far they depend on the kernel."""
 
-from jaxshap.lime.sparse_regression import ForwardSelection as ForwardSelection
-from jaxshap.lime.sparse_regression import LassoPath as LassoPath
+from jaxshap.lime.selections import ForwardSelection as ForwardSelection
+from jaxshap.lime.selections import LassoPath as LassoPath
+from jaxshap.lime.selections import Selection as Selection
+from jaxshap.lime.stability import WidthStability as WidthStability
+from jaxshap.lime.stability import width_stability as width_stability
 from jaxshap.lime.surrogate import LocalSurrogate as LocalSurrogate
-from jaxshap.lime.surrogate import WidthStability as WidthStability
 from jaxshap.lime.surrogate import local_surrogate as local_surrogate
-from jaxshap.lime.surrogate import width_stability as width_stability
 
 __all__ = [
     "ForwardSelection",
     "LassoPath",
     "LocalSurrogate",
+    "Selection",
     "WidthStability",
     "local_surrogate",
     "width_stability",

@@ -59,7 +59,8 @@ def compare(
             first.feature_names
         ):
             raise InputError(
-                f"{name!r} has {len(explanation)} rows of {explanation.feature_names}, and the first has {len(first)} "
+                f"{name!r} has {len(explanation)} rows of {explanation.feature_names}, and the "
+                f"first has {len(first)} "
                 f"of {first.feature_names}: compare explanations of the same rows and features."
             )
     found = [drawn_values(each[:, list(first.feature_names)]) for each in explanations.values()]
@@ -82,7 +83,8 @@ def classes(explanation: Explanation, *, most: int = 8, ax: "Axes | None" = None
     """
     if explanation.values.ndim != 3:
         raise InputError(
-            f"classes draws several outputs, and the values have shape {explanation.values.shape}: bar?"
+            f"classes draws several outputs, and the values have shape {explanation.values.shape}: "
+            "bar?"
         )
     something(explanation, "classes")
     names = explanation.output_names or tuple(

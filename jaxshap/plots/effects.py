@@ -47,7 +47,8 @@ def ice(
     """
     if len(curves.grids) == 2:
         raise InputError(
-            "curves of two features are surfaces, one a row: draw their mean, plots.pdp(curves.average())."
+            "curves of two features are surfaces, one a row: draw their mean, "
+            "plots.pdp(curves.average())."
         )
     values = _one_output(curves, np.asarray(curves.values), output, axis=2)
     ax = ax or new_axes(7, 4.2)
@@ -265,7 +266,8 @@ def _one_output(
     names = effect.output_names or ()
     if output is None or (isinstance(output, str) and output not in names):
         raise InputError(
-            f"there are {values.shape[axis]} outputs {list(names)}: pass the one to draw as output=."
+            f"there are {values.shape[axis]} outputs {list(names)}: pass the one to draw as "
+            "output=."
         )
     return values[..., names.index(output) if isinstance(output, str) else output]
 

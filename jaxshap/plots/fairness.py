@@ -43,7 +43,8 @@ def disparity(
     values, errors = found.values[number], SURE * found.std_error[number]
     if values.ndim > 1:
         raise InputError(
-            f"disparity draws one output and there are {values.shape[1:]}: pick one of the explanation's."
+            f"disparity draws one output and there are {values.shape[1:]}: pick one of the "
+            "explanation's."
         )
     order = largest(np.abs(values), most)[::-1]
     ax = ax or new_axes(7, 1.4 + 0.32 * (len(order) + 1))

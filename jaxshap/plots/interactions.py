@@ -249,7 +249,8 @@ def _stroke(value: float) -> dict[str, Any]:
 def _single(found: Found) -> Found:
     if found.values.ndim > 1:
         raise InputError(
-            f"a picture shows one number a set and these have shape {found.values.shape[1:]}: pick a row and output "
+            f"a picture shows one number a set and these have shape {found.values.shape[1:]}: pick "
+            "a row and output "
             f"first, such as .pick({', '.join('0' * (found.values.ndim - 1))})."
         )
     return found

@@ -17,7 +17,8 @@ def one_output(explanation: Explanation, picture: str) -> None:
         names = explanation.output_names
         pick = "0" if names is None else f'"{names[0]}"'
         raise InputError(
-            f"{picture} draws one output and there are {explanation.values.shape[2]}: pick one, such as "
+            f"{picture} draws one output and there are {explanation.values.shape[2]}: pick one, "
+            "such as "
             f"ex[:, :, {pick}]."
         )
     something(explanation, picture)
@@ -94,12 +95,14 @@ def checked_owner(
     found, number = np.asarray(owner), len(explanation.feature_names)
     if found.ndim != 2 or not np.issubdtype(found.dtype, np.integer):
         raise InputError(
-            f"the owner of each pixel is a whole number in an array (height, width), and this has shape {found.shape} "
+            "the owner of each pixel is a whole number in an array (height, width), and this has "
+            f"shape {found.shape} "
             f"and dtype {found.dtype}: pass jaxshap.patches(...).owner."
         )
     if found.min() < STAYS or found.max() != number - 1:
         raise InputError(
-            f"owners go from {found.min()} to {found.max()}, and there are {number} players: pass the owner of the "
+            f"owners go from {found.min()} to {found.max()}, and there are {number} players: pass "
+            "the owner of the "
             "players that were explained."
         )
     return found
@@ -125,6 +128,7 @@ def grey_images(
             else data.shape
         )
         raise InputError(
-            f"the data of shape {shape} are not images of {owner.shape[0]} × {owner.shape[1]} pixels."
+            f"the data of shape {shape} are not images of {owner.shape[0]} × {owner.shape[1]} "
+            "pixels."
         )
     return np.asarray(data, float).reshape(len(data), *owner.shape, -1).mean(-1)

@@ -204,7 +204,8 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     words = [explanation.feature_names] * len(explanation) if tokens is None else tokens
     if [len(row) for row in words] != [explanation.values.shape[1]] * len(explanation):
         raise InputError(
-            f"tokens= must be {explanation.values.shape[1]} words for each of {len(explanation)} rows."
+            f"tokens= must be {explanation.values.shape[1]} words for each of {len(explanation)} "
+            "rows."
         )
     found = shap.Explanation(
         values=explanation.values.copy(),

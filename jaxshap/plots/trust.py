@@ -23,7 +23,7 @@ from jaxshap.plots.style import (
     told_apart,
     wrapped,
 )
-from jaxshap.trust import ENOUGH, MEANING, Diagnosis
+from jaxshap.trust import EXPLAINED_SHARE, Diagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,8 +54,10 @@ def residual_shares(
     values, errors = 100 * np.asarray(values, float), 100 * SURE * np.asarray(errors, float)
     if values.ndim != 1 or not len(values):
         raise InputError(
-            f"residual_shares draws one number a player, and the shares have shape {values.shape}: pick a row and "
-            "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], shares)."
+            f"residual_shares draws one number a player, and the shares have shape {values.shape}: "
+            "pick a row and "
+            "output, such as shares[:, 0], or of an Estimate jax.tree.map(lambda part: part[:, 0], "
+            "shares)."
         )
     names = (
         [f"x{player}" for player in range(len(values))] if names is None else list(map(str, names))
@@ -112,10 +114,12 @@ def diagnosis(
         errors,
         [f"{part}\n{number_text(share, error)} %" for part, share, error in parts],
     )
-    left.axvline(100 * ENOUGH, color="black", lw=0.8, ls="--")
-    left.set_title(wrapped(f"Verdict: {verdict}", MEANING[verdict]), fontsize=11, loc="left")
+    left.axvline(100 * EXPLAINED_SHARE, color="black", lw=0.8, ls="--")
+    left.set_title(
+        wrapped(f"Verdict: {verdict}", found.additivity.meaning), fontsize=11, loc="left"
+    )
     what = f"share of how the output varies, % ({error_words(errors)})"
-    left.set_xlabel(wrapped(what, f"dashed: {100 * ENOUGH:.0f} %, nearly all"))
+    left.set_xlabel(wrapped(what, f"dashed: {100 * EXPLAINED_SHARE:.0f} %, nearly all"))
     _draw_outside(right, found, most)
     return [tidy(left), tidy(right)]
 

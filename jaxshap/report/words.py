@@ -1,39 +1,46 @@
-"""What a report says in words."""
+"""What a report says in words, made from the fields of an explanation and its diagnosis."""
 
 import importlib.metadata
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxshap.explaining import Explanation
-from jaxshap.trust import MEANING, Diagnosis, Dilution, Stability
+from jaxshap.trust import Diagnosis, Dilution, Stability
 
-ABSENT = {
-    "marginal": "an absent feature takes its values from the background rows, whatever the other features are",
-    "interventional": "an absent feature takes its values from the background rows, whatever the other features are",
-    "path-dependent": "an absent feature follows the training counts in the trees, so two models with the same "
-    "predictions can have different values",
-    "baseline": "an absent feature has the value it has in one reference row",
-    "conditional": "an absent feature is drawn given the features that are present",
-    "manifold": "an absent feature comes from background rows with which the mixture looks like data",
+MAX_COMPARED_PAIRS = 2_000_000  # pairs of features over all rows whose order is judged
+READINGS = {
+    "additive": "nearly additive",
+    "pairwise": "not additive",
+    "beyond": "far from additive",
 }
-MOST_COMPARED = 2_000_000  # pairs of features over all rows
-READING = {"additive": "nearly additive", "pairwise": "not additive", "beyond": "far from additive"}
+
+
+class Card(NamedTuple):
+    """One diagnostic of the page; several lines of text make a wide card."""
+
+    heading: str
+    headline: str
+    text: str
+    meaning: str = ""
 
 
 def lead(explanation: Explanation, diagnosis: Diagnosis | None) -> str:
-    """The first sentences: what this is, and what the diagnosis makes of it."""
-    exact = not explanation.std_error.any()
-    how = "exact" if exact else "with standard errors"
-    found = f"{size_of(explanation)}: {explanation.value_function} Shapley values, {how}."
+    """The first sentences: what the page shows, and what the diagnosis makes of it."""
+    precision = "with standard errors" if explanation.std_error.any() else "exact"
+    kind = explanation.value_function
+    opening = f"{size_of(explanation)}: {kind} Shapley values, {precision}."
     if diagnosis is None:
-        return found
-    word = diagnosis.additivity.verdict
-    return f"{found} The model is {READING[word]} here: {MEANING[word]}."
+        return opening
+    additivity = diagnosis.additivity
+    reading = READINGS[additivity.verdict]
+    return f"{opening} The model is {reading} here: {additivity.meaning}."
 
 
 def size_of(explanation: Explanation) -> str:
+    """Rows × features × outputs."""
     rows, features, *outputs = explanation.values.shape
     count = f"{rows:,} row{'s' * (rows > 1)} × {features:,} feature{'s' * (features > 1)}"
     return count + "".join(f" × {number} outputs" for number in outputs)
@@ -42,27 +49,27 @@ def size_of(explanation: Explanation) -> str:
 def facts_of(explanation: Explanation, packages: Sequence[str] = ()) -> dict[str, str]:
     """What was explained and how, by the explanation itself."""
     kind = explanation.value_function
-    meaning = next((text for word, text in ABSENT.items() if kind.startswith(word)), None)
+    meaning = explanation.absent
     if not explanation.std_error.any():
-        how = "exact, without sampling"
+        precision = "exact, without sampling"
     elif np.isnan(explanation.std_error).any():
-        how = "sampled; some standard errors are unknown"
+        precision = "sampled; some standard errors are unknown"
     else:
-        how = "sampled; every value has a standard error"
-    evaluations = f"{explanation.num_evaluations:,} coalitions, each for all rows"
+        precision = "sampled; every value has a standard error"
+    evaluations = "none: read from the trees themselves"
+    if explanation.num_evaluations:
+        evaluations = f"{explanation.num_evaluations:,} coalitions, each for all rows"
     return {
         "Explained": size_of(explanation),
         "Value function": kind + (f": {meaning}." if meaning else ""),
-        "Estimator": f"{explanation.estimator} ({how})",
-        "Evaluations": evaluations
-        if explanation.num_evaluations
-        else "none: read from the trees themselves",
+        "Estimator": f"{explanation.estimator} ({precision})",
+        "Evaluations": evaluations,
         "Versions": versions("numpy", *packages),
     }
 
 
 def versions(*packages: str) -> str:
-    """Of jaxshap, JAX and Python, and of these packages where they are installed."""
+    """The versions of jaxshap, JAX and Python, and of these packages where they are installed."""
     known = []
     for name in ("jaxshap", "jax", *packages):
         try:
@@ -74,82 +81,88 @@ def versions(*packages: str) -> str:
 
 def diagnostics(
     explanation: Explanation, diagnosis: Diagnosis | None, undiagnosed: str
-) -> list[tuple[str, str, str, str]]:
-    """Heading, headline, findings and meaning of each: what was found, and one sentence on what it
-    means.
-    """
-    if diagnosis is None:
-        cards = [("Additivity and off-manifold share", "not measured", undiagnosed, "")]
-        if len(explanation.feature_names) > 1:
-            cards.append(_ranking(explanation, _stability(explanation)))
-    else:
-        lines = {
-            line.partition(":")[0].partition(" (")[0]: line for line in str(diagnosis).splitlines()
-        }
-        said = diagnosis.verdict.partition(": ")[2]
-        found = f"{said[0].upper()}{said[1:]} {lines.get('Strongest pairs', '')}"
-        meaning = "Shapley values add up; this asks how much of what the model does to subsets of features a sum can say."
+) -> list[Card]:
+    """The cards of the diagnosis, each with one sentence on what it means."""
+    if diagnosis is not None:
+        texts = {finding.topic: finding.text for finding in diagnosis.findings()}
         cards = [
-            ("Additivity", diagnosis.additivity.verdict, found, meaning),
+            _additivity(diagnosis, texts),
             _ranking(explanation, diagnosis.stability),
+            _off_manifold(diagnosis, texts),
         ]
-        if (outside := diagnosis.off_manifold) is not None:
-            meaning = "There the model was asked about combinations of values it may never have seen, and guesses."
-            text = lines["Off-manifold"].removeprefix("Off-manifold: ")
-            cards.append(("Off-manifold share", f"{outside.overall:.1%}", text, meaning))
-        else:
-            text = "It needs a background table of 20 rows or more to compare with, and no missing values."
-            cards.append(("Off-manifold share", "not measured", text, ""))
-        if diagnosis.diluted:
-            cards.append(_dilution(diagnosis.diluted))
-    return cards
+        return cards + ([_dilution(diagnosis.diluted)] if diagnosis.diluted else [])
+    missing = Card("Additivity and off-manifold share", "not measured", undiagnosed)
+    if len(explanation.feature_names) == 1:
+        return [missing]
+    return [missing, _ranking(explanation, _stability(explanation))]
 
 
-def _dilution(found: Sequence[Dilution]) -> tuple[str, str, str, str]:
-    """All groups in one card, a line each."""
+def _additivity(diagnosis: Diagnosis, texts: Mapping[str, str]) -> Card:
+    sentence = texts["additivity"]
+    text = f"{sentence[0].upper()}{sentence[1:]}"
+    if "pairs" in texts:
+        text += f" Strongest pairs (root mean square): {texts['pairs']}"
+    meaning = (
+        "Shapley values add up; this asks how much of what the model does to subsets of features a "
+        "sum can say."
+    )
+    return Card("Additivity", diagnosis.additivity.verdict, text, meaning)
+
+
+def _off_manifold(diagnosis: Diagnosis, texts: Mapping[str, str]) -> Card:
+    heading = "Off-manifold share"
+    if diagnosis.off_manifold is None:
+        text = (
+            "It needs a background table of 20 rows or more to compare with, and no missing values."
+        )
+        return Card(heading, "not measured", text)
+    share = f"{diagnosis.off_manifold.overall:.1%}"
+    meaning = (
+        "There the model was asked about combinations of values it may never have seen, and "
+        "guesses."
+    )
+    return Card(heading, share, texts["off-manifold"], meaning)
+
+
+def _dilution(groups: Sequence[Dilution]) -> Card:
+    """All groups in one card, one line each."""
     lines = [
-        f"{', '.join(one.features)} (rank correlation ≥ {one.dependence:.2f}): alone the strongest has {one.alone:.3g} "
-        f"(rank {one.rank_alone}), as one player {one.together:.3g} (rank {one.rank_together})."
-        for one in found
+        f"{', '.join(group.features)} (rank correlation ≥ {group.dependence:.2f}): alone the "
+        f"strongest has {group.alone:.3g} (rank {group.rank_alone}), as one player "
+        f"{group.together:.3g} (rank {group.rank_together})."
+        for group in groups
     ]
     meaning = (
-        "Features that tell the same thing share their credit, and each looks weaker than what it tells: explain them "
-        "as one player (groups= in Python)."
+        "Features that tell the same thing share their credit, and each looks weaker than what it "
+        "tells: explain them as one player (groups= in Python)."
     )
-    return (
-        "Diluted features",
-        f"{len(found)} group{'s' * (len(found) > 1)}",
-        "\n".join(lines),
-        meaning,
-    )
+    count = f"{len(groups)} group{'s' * (len(groups) > 1)}"
+    return Card("Diluted features", count, "\n".join(lines), meaning)
 
 
 def _stability(explanation: Explanation) -> Stability:
-    """Of as many rows as there is room for: it compares every two features in each of them."""
+    """The stability of as many rows as there is room for: every two features are compared."""
     _, number, *outputs = explanation.values.shape
-    rows = max(1, MOST_COMPARED // int(np.prod([number**2, *outputs])))
+    rows = max(1, MAX_COMPARED_PAIRS // int(np.prod([number**2, *outputs])))
     return explanation[:rows].stability(top=min(3, number - 1))
 
 
-def _ranking(explanation: Explanation, found: Stability) -> tuple[str, str, str, str]:
+def _ranking(explanation: Explanation, stability: Stability) -> Card:
     if not explanation.std_error.any():
-        text = "The values are exact for this model and background: no sampling error can change their order or signs."
-        return "Ranking", "certain", text, "Another background, or other training data, still can."
-    certain = f"certain in {found.certain.mean():.0%} of cases"
-    part = (
-        "rows"
-        if len(found.certain) == len(explanation)
-        else f"the first {len(found.certain):,} rows"
-    )
-    part += " and outputs" * (found.certain.ndim > 1)
+        text = (
+            "The values are exact for this model and background: no sampling error can change "
+            "their order or signs."
+        )
+        meaning = "Another background, or other training data, still can."
+        return Card("Ranking", "certain", text, meaning)
+    certain = stability.certain
+    judged = "rows" if len(certain) == len(explanation) else f"the first {len(certain):,} rows"
+    judged += " and outputs" * (certain.ndim > 1)
     text = (
-        f"The {found.top} largest values are certain at {found.level:.0%} in {int(found.certain.sum()):,} of "
-        f"{found.certain.size:,} cases ({part}); another random key would find "
-        f"{found.order.mean():.1%} of the order and {found.signs.mean():.1%} of the signs."
+        f"The {stability.top} largest values are certain at {stability.level:.0%} in "
+        f"{int(certain.sum()):,} of {certain.size:,} cases ({judged}); another random key would "
+        f"find {stability.order.mean():.1%} of the order and {stability.signs.mean():.1%} of the "
+        "signs."
     )
-    return (
-        "Ranking",
-        certain,
-        text,
-        "Where it is not certain, which feature comes first may be sampling error.",
-    )
+    meaning = "Where it is not certain, which feature comes first may be sampling error."
+    return Card("Ranking", f"certain in {certain.mean():.0%} of cases", text, meaning)

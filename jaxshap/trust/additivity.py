@@ -1,46 +1,46 @@
-"""How far a game is from additive: what its Shapley values explain of it, and what pairs of players
-add to that.
+"""How far a game is from additive: what its Shapley values explain of it, and what pairs add.
 
 The measure is the Shapley kernel's: coalitions S of size s with weight ∝ 1 / (C(n, s) s (n − s)),
-so that the Shapley values are the best additive fit. Beside them, the best fit with pairs only
-needs 1{one of i and j in S}: it is the same for S and N∖S, where the additive part has opposite
-signs. Its coefficients are −½ of the faithful interactions (FSII).
+so that the Shapley values are the best additive fit.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Float, Int
 
-from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Estimate
-from jaxshap.games import all_coalitions, draw_independent, kernel_mass, log_binomial
+from jaxshap.trust.pair_fit import fit_pairs, strongest_pairs
+from jaxshap.trust.pair_samples import PairSample
 
-ENOUGH = 0.95  # of the variance, to be called explained
-PENALTIES = 10.0 ** np.arange(-8, 1)  # as shares of the mean eigenvalue
-
-
-class PairSample(NamedTuple):
-    """One side of each distinct pair {S, N∖S}, its share of the whole, and how often it was drawn.
-
-    No counts where these are all there are. `coalitions` are both sides, in turn.
-    """
-
-    sides: Bool[np.ndarray, "m n"]
-    shares: Float[np.ndarray, "m"]
-    counts: Int[np.ndarray, "m"] | None
-
-    @property
-    def coalitions(self) -> Bool[np.ndarray, "2*m n"]:
-        return np.stack([self.sides, ~self.sides], axis=1).reshape(-1, self.sides.shape[1])
+EXPLAINED_SHARE = 0.95  # of the variance, from which on it counts as explained
+Verdict = Literal["additive", "pairwise", "beyond"]
+MEANINGS: dict[Verdict, str] = {
+    "additive": "the values tell nearly all there is",
+    "pairwise": "the values alone mislead; interactions of two features tell the rest",
+    "beyond": "features interact in threes or more; no list of values tells it",
+}
 
 
 class Share(NamedTuple):
-    """A share of a game's variance for every output, over all of them together, and their standard
-    errors.
+    """A share of a game's variance over coalitions, per output and over all outputs together.
 
-    It is below 0 where the values explain less than the mean worth does.
+    It is below 0 where the values explain less than the mean worth does. It prints as a
+    percentage.
+
+    Attributes:
+        values: the share per output.
+        std_error: their standard errors, 0 where every coalition was evaluated.
+        overall: the share over all outputs together.
+        overall_error: its standard error.
+
+    Example:
+        >>> import jaxshap
+        >>> def product(x):
+        ...     return x[:, 0] * x[:, 1]
+        >>> explained = jaxshap.explain(product, [[1.0, 1.0]], [[0.0, 0.0]])
+        >>> print(explained.diagnose().additivity.pairwise)
+        100.0 %
     """
 
     values: Float[np.ndarray, "*out"]
@@ -54,171 +54,101 @@ class Share(NamedTuple):
 
 
 class Additivity(NamedTuple):
-    """What the values explain of a game, what they do together with pairs, and the strongest of
-    these.
+    """How much of a game the Shapley values explain, alone and together with pairs of players.
+
+    Attributes:
+        additive: the share of the variance that the values explain.
+        pairwise: the share that values and pairs explain together.
+        pairs: the players of the strongest pairs, strongest first.
+        interactions: the faithful interactions (FSII) of these pairs, of shape (pairs, *out).
+
+    Example:
+        >>> import jaxshap
+        >>> def product(x):
+        ...     return x[:, 0] * x[:, 1] + x[:, 2]
+        >>> explained = jaxshap.explain(product, [[2.0, 3.0, 1.0]], [[0.0, 0.0, 0.0]])
+        >>> additivity = explained.diagnose().additivity
+        >>> additivity.verdict, additivity.pairs[0].tolist()
+        ('pairwise', [0, 1])
     """
 
     additive: Share
     pairwise: Share
     pairs: Int[np.ndarray, "k 2"]
-    interactions: Estimate  # (k, *out)
+    interactions: Estimate
 
     @property
-    def verdict(self) -> str:
-        """One word: additive, pairwise or beyond."""
-        if self.additive.overall >= ENOUGH:
+    def verdict(self) -> Verdict:
+        """One word: additive, pairwise or beyond, by which share reaches 95 %."""
+        if self.additive.overall >= EXPLAINED_SHARE:
             return "additive"
-        return "pairwise" if self.pairwise.overall >= ENOUGH else "beyond"
+        return "pairwise" if self.pairwise.overall >= EXPLAINED_SHARE else "beyond"
 
-
-def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> PairSample:
-    """All pairs where the budget allows it, else independent draws by the Shapley kernel."""
-    if num_players < 2:
-        raise InputError("a game of one player is additive: there is nothing to measure.")
-    if 2**num_players - 2 <= budget:
-        sides = np.asarray(
-            all_coalitions(num_players)[1 : 2 ** (num_players - 1)]
-        )  # those without the last player
-        sizes = sides.sum(1)
-        shares = kernel_mass(num_players)[sizes - 1] * np.exp(-log_binomial(num_players, sizes))
-        return PairSample(sides, shares / shares.sum(), None)
-    if budget < 16:
-        raise BudgetError(
-            f"budget={budget} buys {budget // 2} pairs of coalitions: pass 16 or more."
-        )
-    drawn = np.asarray(draw_independent(key, num_players, budget // 2, kernel_mass(num_players)))
-    sides, counts = np.unique(drawn ^ drawn[:, -1:], axis=0, return_counts=True)
-    return PairSample(sides, counts / counts.sum(), counts)
+    @property
+    def meaning(self) -> str:
+        """What the verdict means for a reader of the values."""
+        return MEANINGS[self.verdict]
 
 
 def measure_additivity(
     sample: PairSample,
-    worths: Float[np.ndarray, "2*m *out"],
+    worths: Float[np.ndarray, "coalitions *out"],
     empty: Float[np.ndarray, "*out"],
     values: Estimate,
     most_pairs: int = 5,
 ) -> Additivity:
-    """From the worths of a sample's coalitions and the values of the same game, (n, *out).
+    """From the worths of a sample's coalitions and the values (n, *out) of the same game.
 
-    What is unexplained by the values counts less what their own standard errors account for. The
-    pairs are fitted by ridge regression, and a pair {S, N∖S} of a sample is predicted from the
-    others, so that noise is not explained.
+    What the standard errors of the values account for does not count as unexplained. The pairs are
+    fitted by ridge regression, and each pair {S, N∖S} of a sample is predicted from all other
+    pairs, so that noise is not explained.
     """
-    shape = np.shape(empty)
-    worths = np.asarray(worths, np.float64).reshape(len(sample.sides), 2, -1)
-    worths = worths - np.asarray(empty, np.float64).reshape(-1)
-    phi, error = (
-        np.asarray(part, np.float64).reshape(sample.sides.shape[1], -1) for part in values
-    )
-    additive = np.stack([sample.sides @ phi, ~sample.sides @ phi], axis=1)
-    left = worths - additive
-    even, odd = left.mean(1), (left[:, 0] - left[:, 1]) / 2
-    mean = np.einsum("m,mko->o", sample.shares, worths) / 2
-    variation = ((worths - mean) ** 2).mean(1)
-    harmonic = (1 / np.arange(1, sample.sides.shape[1])).sum()
-    noise = np.nan_to_num(error**2).sum(0) / (
-        2 * harmonic
-    )  # E[(Σ_{i∈S} error_i)²] of errors that add up to 0
-    fit = _fit_pairs(sample, even, variation)
-    chosen, interactions = _strongest(sample, fit, most_pairs, shape)
+    shape, num_players = np.shape(empty), sample.sides.shape[1]
+    gains = np.asarray(worths, np.float64).reshape(len(sample.sides), 2, -1)
+    gains = gains - np.asarray(empty, np.float64).reshape(-1)
+    phi, error = (np.asarray(array, np.float64).reshape(num_players, -1) for array in values)
+    residuals = gains - np.stack([sample.sides @ phi, ~sample.sides @ phi], axis=1)
+    even, odd = residuals.mean(1), (residuals[:, 0] - residuals[:, 1]) / 2
+    mean = np.einsum("m,mko->o", sample.shares, gains) / 2
+    variation = ((gains - mean) ** 2).mean(1)
+    harmonic = (1 / np.arange(1, num_players)).sum()
+    # E[(Σ_{i∈S} error_i)²] of errors that sum to 0
+    noise = np.nan_to_num(error**2).sum(0) / (2 * harmonic)
+    fit = fit_pairs(sample, even, variation)
+    pairs, interactions = strongest_pairs(sample, fit, most_pairs, shape)
     return Additivity(
         _share(sample, even**2 + odd**2, variation, noise, shape),
         _share(sample, fit.left_out**2 + odd**2, variation, noise, shape),
-        chosen,
+        pairs,
         interactions,
     )
 
 
-def _share(sample: PairSample, unexplained, variation, noise, shape) -> Share:
-    """1 − unexplained / variation, a ratio of two means over draws; its error by the delta method."""
-
-    def ratio(top, below, noise):
-        top_mean, mean = sample.shares @ top - noise, sample.shares @ below
-        safe = np.where(mean > 0, mean, 1)
-        found = np.where(mean > 0, top_mean / safe, 0)
-        if sample.counts is None:
-            return 1 - found, np.zeros_like(found)
-        spread = sample.shares @ ((top - noise - found * below) / safe) ** 2
-        return 1 - found, np.sqrt(spread / sample.counts.sum())
-
-    each, error = ratio(unexplained, variation, noise)
-    overall, overall_error = ratio(unexplained.sum(1), variation.sum(1), noise.sum())
-    return Share(each.reshape(shape), error.reshape(shape), float(overall), float(overall_error))
+def _share(
+    sample: PairSample,
+    unexplained: Float[np.ndarray, "m outputs"],
+    variation: Float[np.ndarray, "m outputs"],
+    noise: Float[np.ndarray, "outputs"],
+    shape: tuple[int, ...],
+) -> Share:
+    """1 − (unexplained − noise) / variation, per output and over all of them."""
+    values, errors = _explained(sample, unexplained, variation, noise)
+    totals = (array.sum(-1, keepdims=True) for array in (unexplained, variation, noise))
+    overall, overall_error = _explained(sample, *totals)
+    return Share(values.reshape(shape), errors.reshape(shape), overall.item(), overall_error.item())
 
 
-class _Fit(NamedTuple):
-    """Prediction errors for each pair of coalitions, each left out in turn, and the map from worths
-    to dual weights.
-    """
-
-    left_out: Float[np.ndarray, "m outputs"]
-    weights: Float[np.ndarray, "m outputs"]
-    root: Float[np.ndarray, "m rank"]  # weights = root @ root.T @ even
-
-
-def _fit_pairs(sample: PairSample, even: Float[np.ndarray, "m outputs"], variation) -> _Fit:
-    root = np.sqrt(sample.shares)[:, None]
-    vectors, spectrum = _spectrum(sample.sides, root)
-    target = root * even
-    coordinates = vectors.T @ target
-    scale = np.maximum(sample.shares @ variation, np.finfo(float).tiny)
-    best = None
-    for penalty in PENALTIES * spectrum.mean():
-        kept = spectrum / (spectrum + penalty)
-        inside = (target - vectors @ (kept[:, None] * coordinates)) / root
-        leverage = (vectors**2) @ kept
-        left_out = inside / np.maximum(1 - leverage, 1e-9)[:, None]
-        if sample.counts is None:  # all there are: nothing to guard against
-            best = 0.0, inside, penalty
-            break
-        score = float((sample.shares @ left_out**2 / scale).sum())
-        if best is None or score < best[0]:
-            best = score, left_out, penalty
-    assert best is not None
-    _, left_out, penalty = best
-    narrow = root * vectors / np.sqrt(spectrum + penalty)
-    return _Fit(left_out, narrow @ (narrow.T @ even), narrow)
-
-
-def _spectrum(sides: Bool[np.ndarray, "m n"], root: Float[np.ndarray, "m 1"]):
-    """Left singular vectors and squared singular values of √share · 1{one of i and j in S}, over
-    all pairs i < j.
-    """
-    number = sides.shape[1]
-    first, second = np.triu_indices(number, 1)
-    if len(first) <= len(sides):
-        features = root * (sides[:, first] ^ sides[:, second])
-        spectrum, other = np.linalg.eigh(features.T @ features)
-        kept = spectrum > 1e-10 * spectrum[-1]
-        return features @ other[:, kept] / np.sqrt(spectrum[kept]), spectrum[kept]
-    signs = np.where(
-        sides, 1.0, -1.0
-    )  # the features' products need no features: they are of (1 − s_i s_j) / 2
-    own = signs.sum(1) ** 2
-    products = (number**2 - own[:, None] - own + (signs @ signs.T) ** 2) / 8
-    spectrum, vectors = np.linalg.eigh(root * products * root.T)
-    kept = spectrum > 1e-10 * spectrum[-1]
-    return vectors[:, kept], spectrum[kept]
-
-
-def _strongest(
-    sample: PairSample, fit: _Fit, most: int, shape
-) -> tuple[Int[np.ndarray, "k 2"], Estimate]:
-    """The pairs with the largest interactions over all outputs; errors from those of the
-    predictions.
-    """
-    first, second = np.triu_indices(sample.sides.shape[1], 1)
-    signs = np.where(sample.sides, 1.0, -1.0)
-    total = fit.weights.sum(0)
-    strength = np.zeros(len(first))
-    for output in range(fit.weights.shape[1]):
-        both = signs.T @ (fit.weights[:, output, None] * signs)
-        strength += (total[output] - both[first, second]) ** 2
-    chosen = np.argsort(-strength, kind="stable")[:most]
-    apart = (sample.sides[:, first[chosen]] ^ sample.sides[:, second[chosen]]).astype(float)
-    values = -2 * apart.T @ fit.weights
-    reach = -2 * (apart.T @ fit.root) @ fit.root.T  # k, m
-    error = np.zeros_like(values) if sample.counts is None else np.sqrt(reach**2 @ fit.left_out**2)
-    shape = (len(chosen), *shape)
-    pairs = np.stack([first[chosen], second[chosen]], axis=1)
-    return pairs, Estimate(*(jax.numpy.asarray(part.reshape(shape)) for part in (values, error)))
+def _explained(
+    sample: PairSample,
+    unexplained: Float[np.ndarray, "m outputs"],
+    variation: Float[np.ndarray, "m outputs"],
+    noise: Float[np.ndarray, "outputs"],
+) -> tuple[Float[np.ndarray, "outputs"], Float[np.ndarray, "outputs"]]:
+    """One minus a ratio of two means over draws, and its error by the delta method."""
+    mean = sample.shares @ variation
+    scale = np.where(mean > 0, mean, 1)
+    ratio = np.where(mean > 0, (sample.shares @ unexplained - noise) / scale, 0)
+    if sample.counts is None:
+        return 1 - ratio, np.zeros_like(ratio)
+    spread = sample.shares @ ((unexplained - noise - ratio * variation) / scale) ** 2
+    return 1 - ratio, np.sqrt(spread / sample.counts.sum())

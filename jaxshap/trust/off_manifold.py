@@ -1,14 +1,14 @@
-"""How many of the points that a marginal game asks the model about lie outside of the data."""
+"""How many of the points that a marginal game evaluates lie outside of the data."""
 
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.engine import byte_limit
 from jaxshap.errors import InputError
@@ -18,11 +18,22 @@ from jaxshap.values import Score, Support, checked_weights, learn_support
 
 
 class OffManifold(NamedTuple):
-    """Shares in [0, 1] with standard errors over orderings.
+    """Shares of points outside of the data, in [0, 1], with standard errors over orderings.
 
-    `by_row`: of the mixtures of a row with the background. `by_feature`: of the gains that make up
-    a feature's value in a row, those with an end outside. `expected` is the share of new rows like
-    the data that count as outside.
+    Attributes:
+        by_row: the share per row, of its mixtures with the background.
+        by_row_error: their standard errors.
+        by_feature: the share per row and feature, of the gains that make up the feature's value:
+            those of which either end lies outside.
+        by_feature_error: their standard errors.
+        expected: the share of new rows like the data that would count as outside.
+
+    Example:
+        >>> import numpy as np, jaxshap
+        >>> data = np.random.default_rng(0).normal(size=(100, 2))
+        >>> outside = jaxshap.trust.off_manifold_share(data[:5], data)
+        >>> outside.by_feature.shape, round(outside.expected, 2), outside.overall < 0.2
+        ((5, 2), 0.05, True)
     """
 
     by_row: Float[np.ndarray, "rows"]
@@ -33,14 +44,15 @@ class OffManifold(NamedTuple):
 
     @property
     def overall(self) -> float:
+        """The share over all rows."""
         return float(self.by_row.mean())
 
 
 def off_manifold_share(
-    X,
-    background,
+    X: Any,
+    background: Any,
     *,
-    data=None,
+    data: Any = None,
     score: Score | None = None,
     inside: float = 0.95,
     neighbours: int = 5,
@@ -48,23 +60,38 @@ def off_manifold_share(
     num_orderings: int = 64,
     key: Key[Array, ""] | int = 0,
 ) -> OffManifold:
-    """The share of mixed points (x_S, r elsewhere) that do not look like the data, by row and by
-    feature.
+    """The share of mixed points (x_S, r elsewhere) that do not look like the data.
 
     Coalitions and background rows are those of random orderings, so that gains count as they do in
-    Shapley values. A point is outside where its `score` is lower than that of the share `inside` of
-    the `data`, which are the background unless that is a summary of them, as from `kmeans`; without
-    a score it is minus the distance to the `neighbours`-th nearest row, in units in which all
-    directions vary alike. What such points are worth is the model's guess: `jaxshap.manifold` is
-    the game without them.
+    Shapley values. What points outside of the data are worth is the model's guess:
+    `jaxshap.manifold` is the game without them.
 
-    Example: mixtures of two features that go together leave the line on which the data lie.
+    Args:
+        X: the rows to explain: an array or a DataFrame.
+        background: the rows that absent features come from, with weights where they have some.
+        data: the rows that the support is learnt from; by default the background. Pass them where
+            the background is a summary, as from `kmeans`.
+        score: a function from points to numbers, larger for likelier points; by default minus the
+            distance to the `neighbours`-th nearest row, in units in which all directions vary
+            alike.
+        inside: the share of the data whose score counts as inside, 0.95 by default.
+        neighbours: which nearest row the default score looks at, 5 by default.
+        groups: the column numbers of each player; by default each column plays alone.
+        num_orderings: how many orderings to draw per row, 64 by default.
+        key: a JAX key, or an int that makes one.
 
-    >>> import numpy as np, jaxshap
-    >>> line = np.linspace(-1, 1, 200)
-    >>> data = np.stack([line, line], axis=1)
-    >>> bool(jaxshap.trust.off_manifold_share(data[:5], data).overall > 0.8)
-    True
+    Returns:
+        The shares by row and by feature, an `OffManifold`.
+
+    Raises:
+        InputError: values are missing and there is no `score`, or an option is out of range.
+
+    Example:
+        >>> import numpy as np, jaxshap
+        >>> line = np.linspace(-1, 1, 200)
+        >>> data = np.stack([line, line], axis=1)  # mixtures of the two features leave the line
+        >>> bool(jaxshap.trust.off_manifold_share(data[:5], data).overall > 0.8)
+        True
     """
     table = read_table(X, "X")
     background, options = read_weights(background)
@@ -75,73 +102,78 @@ def off_manifold_share(
     weights = jnp.asarray(checked_weights(options.get("weights"), len(references), rows))
     if score is None and (jnp.isnan(rows).any() or jnp.isnan(references).any()):
         raise InputError(
-            "X or the background has missing values, which have no distance: fill them, drop the rows, or pass a score."
+            "X or the background has missing values, which have no distance: fill them, drop the "
+            "rows, or pass a score."
         )
     if num_orderings < 2:
         raise InputError(
             f"num_orderings={num_orderings}: pass 2 or more, so that there are standard errors."
         )
-    number = rows.shape[1] if groups is None else len(groups)
-    owner = np.arange(number)
-    if groups is not None:
-        owner = np.empty(rows.shape[1], int)
-        for player, columns in enumerate(groups):
-            owner[list(columns)] = player
     known, shares = references, weights
     if data is not None:
         known = jnp.asarray(read_background(data, table), references.dtype)
         shares = jnp.full(len(known), 1 / len(known), known.dtype)
     support = learn_support(known, shares, score, inside, neighbours)
-    key = as_key(key)
-    a_row = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
-    walk = _Walk(
-        support, references, weights, jnp.asarray(owner), number, max(1, byte_limit() // a_row)
-    )
-    points, gains = (np.asarray(part) for part in _walked(walk, rows, key, num_orderings))
+    owner = _owners(groups, rows.shape[1])
+    number = rows.shape[1] if groups is None else len(groups)
+    row_bytes = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
+    batch = max(1, byte_limit() // row_bytes)
+    walk = _Walk(support, references, weights, jnp.asarray(owner), number, batch)
+    points, gains = map(np.asarray, _walked(walk, rows, as_key(key), num_orderings))
     return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), 1 - inside)
+
+
+def _owners(
+    groups: Sequence[Sequence[int]] | None, num_columns: int
+) -> Int[np.ndarray, "{num_columns}"]:
+    """The player that each column belongs to."""
+    if groups is None:
+        return np.arange(num_columns)
+    owner = np.empty(num_columns, int)
+    for player, columns in enumerate(groups):
+        owner[list(columns)] = player
+    return owner
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _Walk:
-    """From a background row to an explained one, a player at a time."""
+    """From a background row to an explained one, one player at a time."""
 
     support: Support
     references: Float[Array, "m features"]
     weights: Float[Array, "m"]
     owner: Int[Array, "features"]
     num_players: int = dataclasses.field(metadata={"static": True})
-    rows_at_once: int = dataclasses.field(metadata={"static": True})
+    batch_size: int = dataclasses.field(metadata={"static": True})
 
-    def __call__(self, rows: Float[Array, "rows features"], key: Key[Array, ""]):
-        """The share of points between the two that are outside, and which players' gains have such
-        an end.
-        """
+    def __call__(
+        self, rows: Float[Array, "rows features"], key: Key[Array, ""]
+    ) -> tuple[Float[Array, "rows"], Bool[Array, "rows players"]]:
+        """The share of mixed points that are outside, and which players' gains have such an end."""
         first, second = jax.random.split(key)
         place = jax.random.permutation(first, self.num_players)
         start = jax.random.choice(second, len(self.references), (len(rows),), p=self.weights)
         present = place[self.owner] < jnp.arange(self.num_players + 1)[:, None]
 
-        def of_row(item):
-            row, reference = item
+        def walk_row(ends):
+            row, reference = ends
             outside = ~self.support.holds(jnp.where(present, row, reference))
-            inner = outside[1:-1].astype(rows.dtype)
-            return inner.mean() if self.num_players > 1 else inner.sum(), outside[place] | outside[
-                place + 1
-            ]
+            mixed = outside[1:-1].astype(rows.dtype)
+            share = mixed.mean() if self.num_players > 1 else mixed.sum()
+            return share, outside[place] | outside[place + 1]
 
-        return jax.lax.map(
-            of_row, (rows, self.references[start]), batch_size=min(self.rows_at_once, len(rows))
-        )
+        batch_size = min(self.batch_size, len(rows))
+        return jax.lax.map(walk_row, (rows, self.references[start]), batch_size=batch_size)
 
 
 @functools.partial(jax.jit, static_argnums=3)
 def _walked(
     walk: _Walk, rows: Float[Array, "rows features"], key: Key[Array, ""], num_orderings: int
-):
-    return jax.lax.map(
-        lambda order: walk(rows, jax.random.fold_in(key, order)), jnp.arange(num_orderings)
-    )
+) -> tuple[Float[Array, "orderings rows"], Bool[Array, "orderings rows players"]]:
+    """`walk` for ordering i with the key `fold_in(key, i)`."""
+    orderings = jnp.arange(num_orderings)
+    return jax.lax.map(lambda order: walk(rows, jax.random.fold_in(key, order)), orderings)
 
 
 def _error(draws: np.ndarray) -> np.ndarray:

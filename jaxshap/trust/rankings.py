@@ -1,26 +1,34 @@
-"""How much of a ranking of attributions is more than estimation error: from standard errors, and
-from repeated keys.
-"""
+"""How much of a ranking is more than estimation error: by standard errors, and by repeated keys."""
 
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
 
-MOST_PAIRS = 2**22
+MAX_PAIRS = 2**22  # pairs of features that are compared at once, over all cases of a block
 
 
 class Stability(NamedTuple):
-    """For each row and output: whether the largest |values| are certain, and how far order and
-    signs would repeat.
+    """How certain the ranking of |values| is in each row and output.
 
-    `order` is the chance, averaged over pairs of features, that another key puts the two in the
-    true order of their |values|; `signs` the chance, averaged over features, that it finds their
-    true sign.
+    Attributes:
+        top: how many of the largest values are judged.
+        level: the chance with which they are certain.
+        certain: whether the `top` largest |values| are certain.
+        order: the chance, averaged over pairs of features, that another key puts the two in the
+            true order of their |values|.
+        signs: the chance, averaged over features, that another key finds their true sign.
+
+    Example:
+        >>> import jaxshap
+        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 1.0]], [[0.0, 0.0]])
+        >>> stability = explained.stability(top=1)
+        >>> stability.certain.tolist(), stability.order.tolist(), stability.signs.tolist()
+        ([True], [1.0], [1.0])
     """
 
     top: int
@@ -31,11 +39,23 @@ class Stability(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Of several runs, over all rows, outputs and pairs of runs: how alike they are."""
+    """How alike several runs are, averaged over all rows, outputs and pairs of runs.
 
-    kendall: float  # mean rank correlation of |values|
-    signs: float  # share of values with the same sign
-    top: float  # share of rows with the same set of largest |values|
+    Attributes:
+        kendall: the mean rank correlation of |values|.
+        signs: the share of values with the same sign.
+        top: the share of rows and outputs with the same set of largest |values|.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> runs = [np.array([[3.0, -2.0]]), np.array([[3.0, 2.0]])]
+        >>> jaxshap.trust.run_agreement(runs, top=1)
+        Agreement(kendall=1.0, signs=0.5, top=1.0)
+    """
+
+    kendall: float
+    signs: float
+    top: float
 
 
 def stability(
@@ -47,9 +67,9 @@ def stability(
 ) -> Stability:
     """What standard errors imply for the ranking of |values| within each row.
 
-    The `top` largest are certain where each of them exceeds each of the others by more than normal
-    errors make likely at this level for all these comparisons together (Bonferroni), whatever the
-    errors' correlation. An unknown standard error (NaN) makes nothing certain.
+    The `top` largest are certain where each of them exceeds every smaller value by more than normal
+    errors make likely, at this level for all these comparisons together (Bonferroni) and whatever
+    the errors' correlation. An unknown standard error (NaN) makes nothing certain.
     """
     number = values.shape[1]
     if not 1 <= top < number:
@@ -58,81 +78,92 @@ def stability(
         )
     if not 0 < level < 1:
         raise InputError(f"level={level}: pass a chance, such as 0.95.")
-    sizes, errors = (
-        np.moveaxis(np.abs(values), 1, -1),
-        np.moveaxis(std_error, 1, -1),
-    )  # rows, *outputs, features
-    shape = sizes.shape[:-1]
-    sizes, errors = (part.reshape(-1, number) for part in (sizes, errors))
-    block = max(1, MOST_PAIRS // number**2)  # every two features are compared, in bounded memory
-    starts = range(0, len(sizes), block)
-    found = [_ranked(sizes[at : at + block], errors[at : at + block], top, level) for at in starts]
-    return Stability(
-        top, level, *(np.concatenate(parts).reshape(shape) for parts in zip(*found, strict=True))
+    sizes, errors = _cases(np.abs(values)), _cases(std_error)
+    block = max(1, MAX_PAIRS // number**2)
+    ranked = [
+        _rank(sizes[start : start + block], errors[start : start + block], top, level)
+        for start in range(0, len(sizes), block)
+    ]
+    shape = (len(values), *values.shape[2:])
+    certain, order, signs = (
+        np.concatenate(blocks).reshape(shape) for blocks in zip(*ranked, strict=True)
     )
-
-
-def _ranked(
-    sizes: Float[np.ndarray, "cases features"],
-    errors: Float[np.ndarray, "cases features"],
-    top,
-    level,
-):
-    """Whether the top is certain, and the chances of order and signs, case by case."""
-    from scipy.stats import norm  # slow to import, and not needed before
-
-    number = sizes.shape[1]
-    order = np.argsort(-sizes, axis=1, kind="stable")
-    sizes, errors = (np.take_along_axis(part, order, axis=1) for part in (sizes, errors))
-    within = norm.ppf(1 - (1 - level) / (top * (number - top)))
-    gap = sizes[:, :top, None] - sizes[:, None, top:]
-    widest = (
-        errors[:, :top, None] + errors[:, None, top:]
-    )  # of a difference, however errors go together
-    certain = np.asarray((gap > within * widest).all((1, 2)))
-    first, second = np.triu_indices(number, 1)
-    between = np.sqrt(errors[:, first] ** 2 + errors[:, second] ** 2)
-    less, more = (_chance(sizes[:, first] + sign * sizes[:, second], between) for sign in (-1, 1))
-    alike = (less * more + (1 - less) * (1 - more)).mean(
-        1
-    )  # |a| > |b| where a − b and a + b have the same sign
-    return certain, alike, _chance(sizes, errors).mean(1)
+    return Stability(top, level, certain, order, signs)
 
 
 def run_agreement(
-    runs: Sequence[Float[np.ndarray, "rows features *outputs"]], *, top: int = 3
+    runs: Sequence[Float[Array | np.ndarray, "rows features *outputs"]], *, top: int = 3
 ) -> Agreement:
     """How alike the values of several runs with different keys are, two by two.
 
+    Args:
+        runs: the values of two runs or more, each (rows, features, *outputs).
+        top: how many of the largest |values| to compare as a set, 3 by default.
+
+    Returns:
+        The `Agreement` of the runs.
+
+    Raises:
+        InputError: there are fewer than two runs.
+
     Example:
         >>> import jaxshap, numpy as np
-        >>> found = jaxshap.trust.run_agreement([np.array([[3.0, -2.0, 1.0]]), np.array([[2.0, -3.0, 1.0]])], top=2)
-        >>> found.signs, found.top, round(found.kendall, 3)
+        >>> runs = [np.array([[3.0, -2.0, 1.0]]), np.array([[2.0, -3.0, 1.0]])]
+        >>> agreement = jaxshap.trust.run_agreement(runs, top=2)
+        >>> agreement.signs, agreement.top, round(agreement.kendall, 3)
         (1.0, 1.0, 0.333)
     """
-    from scipy.stats import kendalltau
+    from scipy.stats import kendalltau  # slow to import, and not needed before
 
     if len(runs) < 2:
         raise InputError(
             f"run_agreement compares runs, and there are {len(runs)}: pass two or more."
         )
-    flat = [np.moveaxis(np.asarray(run), 1, -1).reshape(-1, run.shape[1]) for run in runs]
-    largest = [
-        np.sort(np.argsort(-np.abs(run), axis=1, kind="stable")[:, :top], axis=1) for run in flat
-    ]
-    ranks, signs, tops = [], [], []
+    flat = [_cases(np.asarray(run)) for run in runs]
+    ranked = [np.argsort(-np.abs(run), axis=1, kind="stable") for run in flat]
+    largest = [np.sort(order[:, :top], axis=1) for order in ranked]
+    kendalls, signs, tops = [], [], []
     for one, other in itertools.combinations(range(len(runs)), 2):
-        both = zip(np.abs(flat[one]), np.abs(flat[other]), strict=True)
-        ranks.append(np.nanmean(np.array([kendalltau(*pair)[0] for pair in both], float)))
+        sizes = zip(np.abs(flat[one]), np.abs(flat[other]), strict=True)
+        kendalls.append(np.nanmean(np.array([kendalltau(*pair)[0] for pair in sizes], float)))
         signs.append((np.sign(flat[one]) == np.sign(flat[other])).mean())
         tops.append((largest[one] == largest[other]).all(1).mean())
-    return Agreement(*(float(np.mean(part)) for part in (ranks, signs, tops)))
+    return Agreement(float(np.mean(kendalls)), float(np.mean(signs)), float(np.mean(tops)))
+
+
+def _cases(
+    values: Float[np.ndarray, "rows features *outputs"],
+) -> Float[np.ndarray, "cases features"]:
+    """One case per row and output."""
+    return np.moveaxis(values, 1, -1).reshape(-1, values.shape[1])
+
+
+def _rank(
+    sizes: Float[np.ndarray, "cases features"],
+    errors: Float[np.ndarray, "cases features"],
+    top: int,
+    level: float,
+) -> tuple[Bool[np.ndarray, "cases"], Float[np.ndarray, "cases"], Float[np.ndarray, "cases"]]:
+    """Whether the top is certain, and the chances of the order and of the signs, case by case."""
+    from scipy.stats import norm  # slow to import, and not needed before
+
+    number = sizes.shape[1]
+    order = np.argsort(-sizes, axis=1, kind="stable")
+    sizes, errors = (np.take_along_axis(array, order, axis=1) for array in (sizes, errors))
+    quantile = norm.ppf(1 - (1 - level) / (top * (number - top)))
+    gap = sizes[:, :top, None] - sizes[:, None, top:]
+    bound = errors[:, :top, None] + errors[:, None, top:]  # of a difference, at any correlation
+    certain = np.asarray((gap > quantile * bound).all((1, 2)))
+    first, second = np.triu_indices(number, 1)
+    spread = np.sqrt(errors[:, first] ** 2 + errors[:, second] ** 2)
+    less, more = (_chance(sizes[:, first] + sign * sizes[:, second], spread) for sign in (-1, 1))
+    # |a| > |b| where a − b and a + b have the same sign
+    same_order = (less * more + (1 - less) * (1 - more)).mean(1)
+    return certain, same_order, _chance(sizes, errors).mean(1)
 
 
 def _chance(size: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """That a normal error does not turn the sign of a difference of this size; without an error it
-    cannot.
-    """
+    """That a normal error leaves the sign of a difference of this size as it is; 1 without one."""
     from scipy.special import ndtr
 
     return np.where(error == 0, 1.0, ndtr(size / np.where(error == 0, 1, error)))

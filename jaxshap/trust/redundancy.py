@@ -1,7 +1,7 @@
 """Features that tell the same thing: which they are, and how their attributions are diluted."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -11,14 +11,30 @@ from jaxshap.inputs import read_table, read_weights
 
 
 class Dilution(NamedTuple):
-    """Features that go together, and where they would stand among all if they were one player.
+    """Features that go together, and their rank among all features if they were one player.
 
-    `alone` is the mean |value| of the strongest of them and `together` that of their sum; ranks
-    count from 1.
+    It prints as a sentence that names the grouping to use.
+
+    Attributes:
+        features: the names of the features.
+        dependence: the least |rank correlation| of any two of them.
+        alone: the mean |value| of the strongest of them.
+        together: the mean |value| of their sum.
+        rank_alone: the rank of the strongest among all features, from 1.
+        rank_together: the rank of their sum among all other features, from 1.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> x = np.random.default_rng(0).normal(size=(50, 2))
+        >>> twice = np.column_stack([x, x[:, 0]])
+        >>> explained = jaxshap.explain(lambda rows: rows.sum(1), twice, twice)
+        >>> [group] = explained.diagnose().diluted
+        >>> group.features, round(group.together / group.alone, 3)
+        (('x0', 'x2'), 2.0)
     """
 
     features: tuple[str, ...]
-    dependence: float  # the least |rank correlation| of two of them
+    dependence: float
     alone: float
     together: float
     rank_alone: int
@@ -26,25 +42,35 @@ class Dilution(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{' and '.join(self.features)} go together (rank correlation ≥ {self.dependence:.2f}): alone the "
-            f"strongest has {self.alone:.3g} (rank {self.rank_alone}), as one player {self.together:.3g} (rank "
-            f"{self.rank_together}). Explain them as a group: groups={{{'+'.join(self.features)!r}: "
-            f"{list(self.features)}}}."
+            f"{' and '.join(self.features)} go together (rank correlation ≥ {self.dependence:.2f})"
+            f": alone the strongest has {self.alone:.3g} (rank {self.rank_alone}), as one player "
+            f"{self.together:.3g} (rank {self.rank_together}). Explain them as a group: "
+            f"groups={{{'+'.join(self.features)!r}: {list(self.features)}}}."
         )
 
 
-def redundant_features(background, *, least: float = 0.8) -> list[list[int]]:
-    """Groups of columns of which any two have an absolute rank correlation of at least `least`;
-    none for the others.
+def redundant_features(background: Any, *, least: float = 0.8) -> list[list[int]]:
+    """Groups of columns that tell the same thing.
 
-    Rank correlation sees what rises or falls together, not a U-shaped dependence.
+    Any two columns of a group have an absolute rank correlation of at least `least`. Rank
+    correlation sees what rises or falls together, not a U-shaped dependence.
+
+    Args:
+        background: the rows to correlate: an array, a DataFrame or `WeightedRows`, whose weights
+            do not count. Missing values are skipped.
+        least: the least absolute rank correlation within a group, 0.8 by default.
+
+    Returns:
+        The column numbers of each group, without columns that stand alone.
+
+    Raises:
+        InputError: `least` is not in (0, 1].
 
     Example:
-
-    >>> import numpy as np, jaxshap
-    >>> x = np.random.default_rng(0).normal(size=(500, 3))
-    >>> jaxshap.trust.redundant_features(np.column_stack([x, x[:, 0] ** 3]))
-    [[0, 3]]
+        >>> import numpy as np, jaxshap
+        >>> x = np.random.default_rng(0).normal(size=(500, 3))
+        >>> jaxshap.trust.redundant_features(np.column_stack([x, x[:, 0] ** 3]))
+        [[0, 3]]
     """
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, and not needed before
     from scipy.spatial.distance import squareform
@@ -62,45 +88,45 @@ def redundant_features(background, *, least: float = 0.8) -> list[list[int]]:
 
 def diluted(
     values: Float[np.ndarray, "rows features *outputs"],
-    background,
+    background: Any,
     names: Sequence[str],
     *,
     least: float = 0.8,
     gain: float = 1.2,
 ) -> list[Dilution]:
-    """Redundant features whose attribution is spread over them: as one player they would have
-    `gain` times the |value|.
+    """Redundant features whose credit is spread: as one player they would have `gain` times it.
 
-    Values add up: with the marginal game, and a model that is additive in them, the sum is what the
-    group would have.
+    Values add up: for the marginal game of a model that is additive in these features, the sum is
+    what their group would have.
     """
-    found = []
+    dilutions = []
     mean = np.abs(values).mean(tuple({0, *range(2, values.ndim)}))
     for group in redundant_features(background, least=least):
         together = float(np.abs(values[:, group].sum(1)).mean())
         alone = float(mean[group].max())
         if together < gain * alone:
             continue
-        others = np.delete(mean, group)
         dependence = np.abs(_rank_correlations(background))[np.ix_(group, group)].min()
-        ranks = (int((part > size).sum()) + 1 for part, size in ((mean, alone), (others, together)))
-        found.append(
-            Dilution(tuple(names[i] for i in group), float(dependence), alone, together, *ranks)
+        rank_alone = int((mean > alone).sum()) + 1
+        rank_together = int((np.delete(mean, group) > together).sum()) + 1
+        features = tuple(names[i] for i in group)
+        dilutions.append(
+            Dilution(features, float(dependence), alone, together, rank_alone, rank_together)
         )
-    return found
+    return dilutions
 
 
-def _rank_correlations(background) -> Float[np.ndarray, "features features"]:
+def _rank_correlations(background: Any) -> Float[np.ndarray, "features features"]:
+    """Correlations of ranks; a missing value counts as its column's mean rank."""
     from scipy.stats import rankdata
 
     rows = np.asarray(read_table(read_weights(background)[0], "the background").array, np.float64)
     present = ~np.isnan(rows)
     ranks = np.where(present, rankdata(rows, axis=0, nan_policy="omit"), 0)
-    ranks = np.where(
-        present, ranks - ranks.sum(0) / np.maximum(1, present.sum(0)), 0
-    )  # a missing one tells nothing
+    centre = ranks.sum(0) / np.maximum(1, present.sum(0))
+    ranks = np.where(present, ranks - centre, 0)
     scale = np.sqrt((ranks**2).sum(0))
     ranks = ranks / np.where(scale > 0, scale, 1)
-    found = ranks.T @ ranks
-    np.fill_diagonal(found, 1)
-    return np.clip(found, -1, 1)
+    correlations = ranks.T @ ranks
+    np.fill_diagonal(correlations, 1)
+    return np.clip(correlations, -1, 1)

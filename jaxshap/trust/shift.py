@@ -1,33 +1,46 @@
 """How differently two explanations share out the credit."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError
 
 
 def attribution_shift(
-    one: Float[np.ndarray, "rows features *outputs"],
-    other: Float[np.ndarray, "rows features *outputs"],
+    values: Float[Array | np.ndarray, "rows ..."], other: Float[Array | np.ndarray, "others ..."]
 ) -> float:
-    """The part of the credit that moves to other features between two explanations, in [0, 1].
+    """The share of the credit that moves to other features between two explanations.
 
-    Half the sum of absolute differences of the features' shares in mean |value|. Between the
+    It is half the sum of absolute differences of the features' shares in mean |value|. Between the
     marginal and the manifold game of one model it says how much of the explanation rests on points
     that the model never meets.
 
-    Example:
+    Args:
+        values: the values of one explanation, (rows, features, *outputs).
+        other: the values of the other explanation, of the same features and outputs.
 
-    >>> import numpy as np, jaxshap
-    >>> jaxshap.trust.attribution_shift(np.array([[3.0, 1.0]]), np.array([[1.0, -1.0]]))
-    0.25
+    Returns:
+        A share from 0 (the same credit) to 1 (none in common).
+
+    Raises:
+        InputError: the explanations differ in their features or outputs.
+
+    Example:
+        >>> import numpy as np, jaxshap
+        >>> jaxshap.trust.attribution_shift(np.array([[3.0, 1.0]]), np.array([[1.0, -1.0]]))
+        0.25
     """
-    if one.shape[1:] != other.shape[1:]:
+    if values.shape[1:] != other.shape[1:]:
         raise InputError(
-            f"values of shapes {one.shape} and {other.shape} are not of the same features and outputs."
+            f"values of shapes {values.shape} and {other.shape} are not of the same features and "
+            "outputs: pass explanations of the same model."
         )
-    shares = []
-    for values in (one, other):
-        mean = np.abs(values).mean(0).reshape(values.shape[1], -1).sum(1)
-        shares.append(mean / (mean.sum() or 1))
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+    return float(np.abs(_credit_shares(values) - _credit_shares(other)).sum() / 2)
+
+
+def _credit_shares(
+    values: Float[Array | np.ndarray, "rows features *outputs"],
+) -> Float[np.ndarray, "features"]:
+    """The features' shares in mean |value|, over rows and outputs."""
+    credit = np.abs(np.asarray(values)).mean(0).reshape(values.shape[1], -1).sum(1)
+    return credit / (credit.sum() or 1)

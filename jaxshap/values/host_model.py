@@ -8,11 +8,19 @@ from jaxshap.games import Host
 
 
 def host(predict: Callable[[Any], Any]) -> Host:
-    """Mark a model that runs outside JAX: it gets numpy batches `(rows, features)` and returns
-    `(rows, *outputs)`.
+    """Mark a model that runs outside JAX, in numpy, scikit-learn, torch or elsewhere.
 
-    It works with every value function and estimator, one call a batch, but not under jit, vmap or
-    grad.
+    It works with every value function and estimator, one call per batch, but not under jit, vmap or
+    grad. It never gets memory that is read again, so it may work in place.
+
+    Args:
+        predict: a function from a numpy batch `(rows, features)` to `(rows, *outputs)`.
+
+    Returns:
+        The marked model, for `jaxshap.explain` and the value functions.
+
+    Raises:
+        InputTypeError: `predict` is no function.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -22,6 +30,7 @@ def host(predict: Callable[[Any], Any]) -> Host:
     """
     if not callable(predict):
         raise InputTypeError(
-            f"host needs a function of a batch of rows, such as model.predict, not {type(predict).__name__}."
+            "host needs a function of a batch of rows, such as model.predict, not "
+            f"{type(predict).__name__}."
         )
     return predict if isinstance(predict, Host) else Host(predict)

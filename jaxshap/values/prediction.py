@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 
 from jaxshap.engine import bucket, byte_limit
 from jaxshap.games import Host, as_pytree
-from jaxshap.values.masked import bytes_per_point_of, check_finite, check_outputs
+from jaxshap.inputs import check_finite, check_outputs
+from jaxshap.values.outputs import bytes_per_point_of
 
 
 def predictions(
@@ -19,7 +20,10 @@ def predictions(
     count = len(rows)
     if isinstance(model, Host):
         size = max(1, byte_limit() // (8 * rows[:1].nbytes))  # with room for its work
-        parts = [model(np.asarray(rows[start : start + size])) for start in range(0, count, size)]
+        starts = range(0, count, size)
+        parts = [
+            model(np.array(rows[start : start + size])) for start in starts
+        ]  # copies: it may work in place
         outputs = np.concatenate(parts)
     else:
         model = as_pytree(model)
@@ -33,8 +37,8 @@ def predictions(
 
 
 def _in_blocks_of(
-    model: Callable, rows: Float[Array, "rows features"], size: int
-) -> Float[Array, "rows *out"]:
+    model: Callable, rows: Float[Array | np.ndarray, "rows features"], size: int
+) -> Float[Array | np.ndarray, "rows *out"]:
     outputs = jax.lax.map(model, rows.reshape(-1, size, rows.shape[1]))
     return outputs.reshape(-1, *outputs.shape[2:])
 
@@ -44,6 +48,6 @@ _in_blocks = jax.jit(_in_blocks_of, static_argnums=2)
 
 def _padded(
     rows: Float[Array | np.ndarray, "rows features"], length: int
-) -> Float[Array, "length features"]:
+) -> Float[Array | np.ndarray, "length features"]:
     rows = jnp.asarray(rows)
     return jnp.concatenate([rows, jnp.repeat(rows[-1:], length - len(rows), axis=0)])

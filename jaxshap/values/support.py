@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
@@ -17,7 +18,9 @@ from jaxshap.inputs import spread
 FOLDS = 5
 # of a principal component, as a share of a feature's: below it, copies differ by rounding alone
 LEAST_VARIANCE = 0.01
-Score = Callable[[Float[Array, "points features"]], Float[Array, "points"]]
+Score = Callable[
+    [Float[Array | np.ndarray, "points features"]], Float[Array | np.ndarray, "points"]
+]
 
 
 @jax.tree_util.register_dataclass
@@ -26,15 +29,17 @@ class Support:
     """Points whose score is at least `lowest`; a pytree."""
 
     score: Score
-    lowest: Float[Array, ""]
+    lowest: Float[Array | np.ndarray, ""]
 
-    def holds(self, points: Float[Array, "points features"]) -> Bool[Array, "points"]:
+    def holds(
+        self, points: Float[Array | np.ndarray, "points features"]
+    ) -> Bool[Array | np.ndarray, "points"]:
         return self.score(points) >= self.lowest
 
 
 def learn_support(
-    references: Float[Array, "m features"],
-    weights: Float[Array, "m"],
+    references: Float[Array | np.ndarray, "m features"],
+    weights: Float[Array | np.ndarray, "m"],
     score: Score | None,
     inside: float,
     neighbours: int,
@@ -52,7 +57,8 @@ def learn_support(
         most = len(references) - -(-len(references) // FOLDS)  # are known where a fold is left out
         if not 1 <= neighbours <= most:
             raise InputError(
-                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the {len(references)} rows "
+                f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the "
+                f"{len(references)} rows "
                 "of the background."
             )
         axes = _axes(references, weights)
@@ -64,7 +70,8 @@ def learn_support(
     own = score(references)
     if own.shape != (len(references),):
         raise InputError(
-            f"score returned shape {own.shape} for {len(references)} rows: it must return one a row."
+            f"score returned shape {own.shape} for {len(references)} rows: it must return one a "
+            "row."
         )
     return Support(score, jnp.quantile(own, 1 - inside))
 
@@ -72,18 +79,22 @@ def learn_support(
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _Nearest:
-    axes: Float[Array, "features features"]
-    known: Float[Array, "m features"]
+    axes: Float[Array | np.ndarray, "features features"]
+    known: Float[Array | np.ndarray, "m features"]
     neighbours: int = dataclasses.field(metadata={"static": True})
 
-    def __call__(self, points: Float[Array, "points features"]) -> Float[Array, "points"]:
+    def __call__(
+        self, points: Float[Array | np.ndarray, "points features"]
+    ) -> Float[Array | np.ndarray, "points"]:
         return jax.lax.top_k(-_distances(points @ self.axes, self.known), self.neighbours)[0][:, -1]
 
 
 @functools.partial(jax.jit, static_argnums=2)
 def _scores_of_new_rows(
-    references: Float[Array, "m features"], weights: Float[Array, "m"], neighbours: int
-) -> Float[Array, "m"]:
+    references: Float[Array | np.ndarray, "m features"],
+    weights: Float[Array | np.ndarray, "m"],
+    neighbours: int,
+) -> Float[Array | np.ndarray, "m"]:
     """Each row's score by the others, a fold at a time: rows that units are fitted to look nearer
     than new ones do.
     """
@@ -101,8 +112,8 @@ def _scores_of_new_rows(
 
 @jax.jit
 def _axes(
-    references: Float[Array, "m features"], weights: Float[Array, "m"]
-) -> Float[Array, "features features"]:
+    references: Float[Array | np.ndarray, "m features"], weights: Float[Array | np.ndarray, "m"]
+) -> Float[Array | np.ndarray, "features features"]:
     """The map to principal components of unit variance; components with next to none are stretched
     no further.
 
@@ -118,8 +129,8 @@ def _axes(
 
 
 def _distances(
-    points: Float[Array, "a features"], others: Float[Array, "b features"]
-) -> Float[Array, "a b"]:
+    points: Float[Array | np.ndarray, "a features"], others: Float[Array | np.ndarray, "b features"]
+) -> Float[Array | np.ndarray, "a b"]:
     inner = jnp.dot(points, others.T, precision="highest")
     squares = (points**2).sum(1)[:, None] + (others**2).sum(1) - 2 * inner
     return jnp.sqrt(jnp.maximum(squares, 0))

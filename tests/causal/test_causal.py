@@ -1,6 +1,4 @@
-"""Graphs against networkx; direct effects and fair predictors on height, gender and accidents,
-where both are known.
-"""
+"""Graphs against networkx; direct effects and fair predictors where both are known."""
 
 import itertools
 
@@ -24,7 +22,7 @@ FORK = [("gender", "height"), ("gender", "accidents")]
 
 
 def drivers(rows=3_000, seed=0):
-    """Men (1) are 13 cm taller; height does nothing to accidents, which gender and age bring about."""
+    """Men (1) are 13 cm taller; gender and age bring about accidents, and height does not."""
     rng = np.random.default_rng(seed)
     gender = (rng.uniform(size=rows) < 0.5).astype(float)
     height = 166 + 13 * gender + 7 * rng.normal(size=rows)
@@ -39,7 +37,7 @@ def truth(x):
 
 
 def random_graph(rng, nodes):
-    """Edges from earlier to later nodes of a random order, with names that are not in that order."""
+    """Edges from earlier to later nodes of a random order, which their names do not tell."""
     order = rng.permutation(nodes)
     pairs = itertools.combinations(order, 2)
     return [(f"n{a}", f"n{b}") for a, b in pairs if rng.uniform() < 0.35]
@@ -66,9 +64,7 @@ def test_d_separation_is_that_of_networkx_on_random_graphs():
 
 
 def open_backdoors(edges, treatment, outcome, adjustment):
-    """By the definition: paths that start with an edge into the treatment, blocked at a chain, a
-    fork or a collider.
-    """
+    """Paths that start with an edge into the treatment and are not blocked, by the definition."""
     nodes = {node for edge in edges for node in edge}
     below = {node: {node} for node in nodes}
     for _ in nodes:
@@ -120,9 +116,8 @@ def test_textbook_graphs():
     assert not satisfies_backdoor(FORK, "height", "accidents")
     assert satisfies_backdoor(FORK, "height", "accidents", "gender")
     assert satisfies_backdoor(FORK, "gender", "accidents")
-    assert not satisfies_backdoor(
-        FORK, "gender", "accidents", "height"
-    )  # an effect of the treatment
+    # Height is an effect of the treatment:
+    assert not satisfies_backdoor(FORK, "gender", "accidents", "height")
     bow = [("a", "m"), ("b", "m"), ("a", "x"), ("b", "y"), ("x", "y")]
     assert satisfies_backdoor(bow, "x", "y")
     assert not satisfies_backdoor(bow, "x", "y", "m")  # a collider opens the path
@@ -141,9 +136,8 @@ def test_a_direct_effect_is_identified_unless_a_feature_stands_between_others():
     assert identifies_direct_effect(chain, ["height", "car"], inputs)
     assert not identifies_direct_effect(chain, "car")  # without others=, accidents are an input too
     hidden = [("gender", "muscle"), ("muscle", "height"), ("height", "shoe"), ("shoe", "car")]
-    assert not identifies_direct_effect(
-        hidden, "height", ["gender", "car"]
-    )  # through nodes that are no inputs
+    # Through nodes that are no inputs:
+    assert not identifies_direct_effect(hidden, "height", ["gender", "car"])
 
 
 def test_gender_has_the_direct_effect_it_was_given_and_height_none():
@@ -204,7 +198,7 @@ def test_a_grid_in_several_blocks_is_the_same(monkeypatch):
 
 
 def test_a_model_without_gender_pays_by_height_and_the_fair_predictor_does_not():
-    """A man is 13 cm taller, so that 1 cm stands for 0.5² 13 / (0.5² 13² + 7²) = 0.0356 accidents."""
+    """A man is 13 cm taller, so 1 cm stands for 0.5² 13 / (0.5² 13² + 7²) = 0.0356 accidents."""
     X, _ = drivers(20_000)
     target = truth(X.to_numpy())
     unaware = LinearRegression().fit(X[["height"]], target)
@@ -300,6 +294,7 @@ CHAIN = [("gender", "height"), ("height", "age")]
             "names the column 'weight'",
         ),
         (lambda X: direct_effect(truth, X, "age", at=[1.0, 2.0], reference=0.0), "grid"),
+        (lambda X: direct_effect(truth, X, "age", at=np.zeros((0, 1)), reference=0.0), "shape"),
         (
             lambda X: direct_effect(truth, X, "age", at=1.0, reference=[[1.0], [2.0]]),
             "one value for each",

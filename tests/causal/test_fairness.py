@@ -24,9 +24,7 @@ def accidents(x):
 
 
 def unaware(x):
-    """What a model says that sees height alone: 0.0356 accidents for a centimetre, 0.46 for the 13
-    cm.
-    """
+    """A model that sees height alone: 0.0356 accidents per centimetre, 0.46 for 13 cm."""
     return 1 + 0.0356 * (x[:, 1] - 172.5)
 
 
@@ -79,9 +77,8 @@ def test_height_stands_in_for_gender_where_gender_is_left_out_and_not_in_the_fai
     fair = jaxshap.causal.fair_predictor(accidents, X, 0)
     after = disparity(explained(fair, X), labels(X), reference="women")
     np.testing.assert_allclose(after.values[0, :2], 0, atol=1e-5)
-    assert (
-        abs(after.total[0]) < 4 * after.total_std_error[0]
-    )  # age alone, which men and women share
+    # Age is left, which men and women share:
+    assert abs(after.total[0]) < 4 * after.total_std_error[0]
 
 
 def test_groups_are_compared_with_the_first_unless_another_is_named():
@@ -115,8 +112,8 @@ def test_errors_of_shared_draws_add_up_and_those_of_separate_draws_are_in_the_sp
 
 @pytest.mark.parametrize("shared_draws", [True, False])
 def test_standard_errors_hold_over_samples_of_rows_and_draws(shared_draws):
-    """1,000 samples; errors of two groups that are opposite, the worst case, or separate. z is off
-    by 0.02.
+    """1,000 samples, so the spread of z is off by 0.02. Errors of two groups are opposite, which
+    is the worst case of shared draws, or separate.
     """
     rng = np.random.default_rng(1)
     groups = np.repeat([0, 1], [20, 30])
@@ -136,9 +133,8 @@ def test_standard_errors_hold_over_samples_of_rows_and_draws(shared_draws):
 
 def test_unknown_errors_stay_unknown():
     values = np.random.default_rng(0).normal(size=(5, 2))
-    assert np.isnan(
-        disparity(made_up(values, np.full((5, 2), np.nan)), [0, 0, 0, 1, 1]).std_error
-    ).all()
+    unknown = disparity(made_up(values, np.full((5, 2), np.nan)), [0, 0, 0, 1, 1])
+    assert np.isnan(unknown.std_error).all()
     single = disparity(made_up(values, np.zeros((5, 2))), [0, 0, 0, 0, 1])
     assert np.isnan(single.std_error).all()
     assert np.isfinite(single.values).all()

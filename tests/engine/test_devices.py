@@ -18,7 +18,8 @@ SCRIPT = """
 import jax, jax.numpy as jnp, numpy as np, jaxshap
 from jax.sharding import Mesh
 rng = np.random.default_rng(0)
-X, background, weights = (rng.normal(size=s).astype(np.float32) for s in ((3, 12), (5, 12), (12, 2)))
+sizes = ((3, 12), (5, 12), (12, 2))
+X, background, weights = (rng.normal(size=s).astype(np.float32) for s in sizes)
 predict = lambda rows: jnp.tanh(rows @ weights)
 settings = {"estimator": jaxshap.Leverage(), "budget": 150}
 alone = jaxshap.explain(predict, X, background, **settings)
@@ -33,9 +34,10 @@ game = jaxshap.marginal(predict, X, background)
 found = jaxshap.estimate(0, game, jaxshap.Leverage(), 150, mesh=mesh)
 np.testing.assert_allclose(np.moveaxis(found.values, 0, 1), alone.values, atol=1e-5)
 from jax.sharding import NamedSharding, PartitionSpec
-from jaxshap.evaluation import _gathered
-batches = jax.device_put(np.ones((2, 16, 12), bool), NamedSharding(mesh, PartitionSpec(None, ("a", "b"))))
-text = _gathered(mesh).lower(game, batches, 2).compile().as_text()
+from jaxshap.engine.batches import _gathered
+spread = NamedSharding(mesh, PartitionSpec(None, ("a", "b")))
+batches = jax.device_put(np.ones((2, 16, 12), bool), spread)
+text = _gathered(mesh).lower(game, batches, None, 2).compile().as_text()
 assert "all-gather" in text  # the work was shared out, or there would be nothing to gather
 many = np.repeat(X, 8, axis=0)
 rows = jax.device_put(many, NamedSharding(mesh, PartitionSpec(("a", "b"))))
@@ -43,8 +45,10 @@ game = jaxshap.marginal(predict, rows, background)
 found = jaxshap.estimate(0, game, jaxshap.Leverage(), 150)
 np.testing.assert_allclose(np.moveaxis(found.values, 0, 1)[::8], alone.values, atol=1e-5)
 assert len(game.full.sharding.device_set) == 8  # worths stay where their rows are
-text = jax.jit(lambda game, s: jax.vmap(game)(s)).lower(game, np.ones((16, 12), bool)).compile().as_text()
-assert "f32[16,3,2]" in text and "f32[16,24,2]" not in text  # each device holds the worths of its own three rows
+program = jax.jit(lambda game, s: jax.vmap(game)(s))
+text = program.lower(game, np.ones((16, 12), bool)).compile().as_text()
+# each device holds the worths of its own three rows
+assert "f32[16,3,2]" in text and "f32[16,24,2]" not in text
 print("same on all")
 """
 

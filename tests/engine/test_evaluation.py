@@ -7,6 +7,7 @@ import pytest
 from known_games import asymmetric_game, membership, random_table
 
 import jaxshap
+from jaxshap.engine import batches as engine_batches
 from jaxshap.engine import evaluation
 from jaxshap.games.coalitions import all_coalitions
 
@@ -60,29 +61,29 @@ def test_the_automatic_batch_keeps_within_the_byte_limit(monkeypatch):
     """A coalition of this game needs 4 MB and more, so a limit of 20 MB leaves room for a few at a
     time.
     """
-    monkeypatch.setattr(evaluation, "byte_limit", lambda: 20 * 2**20)
-    batches = []
+    monkeypatch.setattr(engine_batches, "byte_limit", lambda: 20 * 2**20)
+    sizes = []
 
     def value(coalition):
         return jnp.where(coalition[0], jnp.ones(10**6, jnp.float32), 0).cumsum()[-1]
 
     monkeypatch.setattr(
-        evaluation,
+        engine_batches,
         "_worths",
-        lambda *args, run=evaluation._worths: batches.append(args[1].shape[1]) or run(*args),
+        lambda *args, run=engine_batches._worths: sizes.append(args[1].shape[1]) or run(*args),
     )
     jaxshap.evaluate(jaxshap.make_game(value, 5), all_coalitions(5))
-    assert 1 <= max(batches) <= 5
+    assert 1 <= max(sizes) <= 5
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0.0, [1] * 32), (1e9, [1, 4, 16, 11])])
 def test_quick_batches_run_many_a_call_and_slow_ones_one_by_one(monkeypatch, seconds, expected):
     counts = []
-    monkeypatch.setattr(evaluation, "SECONDS_A_LOOK", seconds)
+    monkeypatch.setattr(evaluation, "POLL_INTERVAL_SECONDS", seconds)
     monkeypatch.setattr(
-        evaluation,
+        engine_batches,
         "_worths",
-        lambda *args, run=evaluation._worths: counts.append(args[2]) or run(*args),
+        lambda *args, run=engine_batches._worths: counts.append(int(args[3])) or run(*args),
     )
     game = asymmetric_game(6)
     worths = jaxshap.evaluate(game, COALITIONS, batch_size=2)
@@ -101,7 +102,7 @@ def test_a_last_batch_that_is_not_full_compiles_nothing_new(compilations):
 
 @pytest.mark.parametrize("batch_size", [0, -3])
 def test_a_batch_needs_a_coalition(batch_size):
-    with pytest.raises(ValueError, match='positive number, or "auto"'):
+    with pytest.raises(ValueError, match='positive whole number, or "auto"'):
         jaxshap.evaluate(asymmetric_game(3), all_coalitions(3), batch_size=batch_size)
 
 
@@ -200,5 +201,5 @@ def test_worths_follow_the_order_asked_for():
 def test_a_mesh_is_refused_where_it_could_not_be_used():
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
     game = jaxshap.make_game(jaxshap.host(lambda s: s.sum(1).astype(np.float32)), 3)
-    with pytest.raises(ValueError, match="leave it away"):
+    with pytest.raises(ValueError, match="omit it"):
         jaxshap.evaluate(game, np.ones((2, 3), bool), mesh=mesh)

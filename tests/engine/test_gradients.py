@@ -35,7 +35,7 @@ VALUES = {
 
 
 def check_slopes(function, *arguments, steps=3):
-    """Each argument's gradient along random directions, to 1e-3 of it: 1e-6 is what float64 gives."""
+    """Each argument's gradient along random directions, to 1e-3 of it: float64 gives 1e-6."""
     rng = np.random.default_rng(1)
     slopes = jax.jit(jax.grad(function, argnums=tuple(range(len(arguments)))))(*arguments)
     run = jax.jit(function)

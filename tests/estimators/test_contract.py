@@ -1,9 +1,6 @@
-"""What every estimator promises: one list of estimators × every promise. A new estimator is one
-line in the list.
-"""
+"""What every estimator promises: one list × every promise. A new estimator is one line in it."""
 
 import dataclasses
-import re
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +18,7 @@ from known_games import (
 
 import jaxshap
 from jaxshap.engine.runner import make_plan
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import (
     MSR,
     BoostedTrees,
@@ -49,36 +47,28 @@ ROUNDING = 64 * np.finfo(np.float32).eps * np.abs(WORTHS).max()  # of sums of a 
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """An estimator and what it promises beyond the contract; `budget` is what the 8-player tests
-    give it.
-    """
+    """An estimator and what it promises beyond the contract."""
 
     estimator: Estimator
-    budget: int = 71  # not on the grid of buckets, so that plans are padded
+    budget: int = 71  # of the 8-player tests; not on the grid of buckets, so that plans are padded
     exact: bool = False  # always exact, with a standard error of 0, and 2**n is the least budget
     unbiased: bool = True  # otherwise its bias is well within its standard error
     efficient: bool = True  # values sum to v(N) − v(∅) for every draw
     dummy_is_zero: bool = (
-        True  # exactly 0 for a player who adds nothing; otherwise 0 within the own error
+        True  # exactly 0 for a player who adds nothing; otherwise within its error
     )
-    exact_for: tuple[str, ...] = (
-        "additive",
-    )  # outputs of `many_sided_worths` it gets right with every draw
+    exact_for: tuple[str, ...] = ("additive",)  # outputs of `many_sided_worths` that are exact
     linear: bool = True  # `solve` is linear in the worths
     std_errors: bool = True  # otherwise NaN
-    # its bias does not vanish over keys; the standard error covers it, and may be too wide
-    model_based: bool = False
-    # gradients hold what was fitted as it is; its own tests compare them with that linear map
-    held: bool = False
+    model_based: bool = False  # its standard error covers a bias that keys do not average out
+    held: bool = False  # gradients hold fitted hyperparameters fixed, which its own tests check
 
     def budget_for(self, num_players, budget):
         """This budget, or the least that the estimator takes if that is more."""
         try:
             jax.eval_shape(lambda key: self.estimator.plan(key, num_players, budget), KEYS[0])
-        except ValueError as refusal:
-            if needed := re.search(r"pass budget=(\d+)", str(refusal)):
-                return int(needed[1])
-            raise
+        except BudgetError as refusal:
+            return refusal.needed
         return budget
 
 
@@ -140,23 +130,29 @@ def game_of(worths, dtype=np.float32):
 
 
 def samples(promise, times=1):
-    """Estimates of the many-sided game for many keys, computed once: arrays (keys, players,
-    outputs) in float64.
-    """
+    """Estimates of the many-sided game, computed once: float64 arrays (keys, players, outputs)."""
     if (promise, times) not in _samples:
         run = jax.vmap(jitted, in_axes=(0, None, None, None))
         estimate = run(KEYS, game_of(WORTHS), promise.estimator, times * promise.budget)
         _samples[promise, times] = jaxshap.Estimate(
-            *(np.asarray(part, np.float64) for part in estimate)
+            *(np.asarray(numbers, np.float64) for numbers in estimate)
         )
     return _samples[promise, times]
 
 
 def z_scores(draws, truth):
-    """Of the mean over keys; what differs by rounding alone counts as no deviation."""
+    """Of the mean over keys; a difference by rounding alone counts as none."""
     deviation = draws.mean(0) - truth
     spread = draws.std(0, ddof=1) / np.sqrt(len(draws))
     return np.where(np.abs(deviation) < ROUNDING, 0, deviation / np.maximum(spread, 1e-30))
+
+
+def test_every_estimator_that_is_exported_is_registered_and_held_to_its_promises():
+    room = jaxshap.estimators
+    exported = {getattr(room, name) for name in room.__all__} - {Estimator, room.ESTIMATORS}
+    kinds = {kind for kind in exported if issubclass(kind, Estimator)}
+    assert set(room.ESTIMATORS) == kinds
+    assert {type(promise.estimator) for promise in ESTIMATORS} == kinds
 
 
 @every_estimator
@@ -171,8 +167,9 @@ def test_values_share_out_the_whole_gain_for_every_key(promise):
 
 @every_estimator
 def test_a_player_who_adds_nothing_gets_nothing(promise):
-    """Exactly; or on average, |z| < 4, and beyond 3 own standard errors for hardly any of 400 keys."""
-    values, error = (part[:, DUMMY, OUTPUTS.index("dummy")] for part in samples(promise))
+    """Exactly; or |z| < 4 on average, and beyond 3 own errors for hardly any of 400 keys."""
+    output = OUTPUTS.index("dummy")
+    values, error = (numbers[:, DUMMY, output] for numbers in samples(promise))
     if promise.dummy_is_zero:
         np.testing.assert_array_equal(values, 0)
     elif promise.std_errors:
@@ -184,33 +181,27 @@ def test_a_player_who_adds_nothing_gets_nothing(promise):
 
 @every_estimator
 def test_players_who_are_alike_get_the_same_on_average(promise):
-    """|z| < 4 over keys: a false alarm in 16,000 for a new key; exact estimators must agree to
-    rounding.
-    """
+    """|z| < 4 over keys: a false alarm in 16,000; exact estimators must agree to rounding."""
     output = OUTPUTS.index("symmetric")
     first, second = (samples(promise).values[:, player, output] for player in TWINS)
     assert abs(z_scores(first - second, 0)) < 4
     assert np.abs(TRUTH[TWINS[0], output] - TRUTH[TWINS[1], output]) < 1e-12
-    assert (
-        np.abs(TRUTH[TWINS[0], 0] - TRUTH[TWINS[1], 0]) > 0.1
-    )  # they are not alike in the game it was made from
+    difference = np.abs(TRUTH[TWINS[0], 0] - TRUTH[TWINS[1], 0])
+    assert difference > 0.1  # they are not alike in the game that the symmetric one was made from
 
 
 @every_estimator
 def test_games_it_promises_to_get_right_are_right_for_every_key(promise):
     for output in map(OUTPUTS.index, promise.exact_for):
-        values, error = (part[:, :, output] for part in samples(promise))
-        np.testing.assert_allclose(
-            values, np.broadcast_to(TRUTH[:, output], values.shape), atol=ROUNDING
-        )
+        values, error = (numbers[:, :, output] for numbers in samples(promise))
+        truth = np.broadcast_to(TRUTH[:, output], values.shape)
+        np.testing.assert_allclose(values, truth, atol=ROUNDING)
         np.testing.assert_allclose(error, 0, atol=ROUNDING)
 
 
 @every_estimator
 def test_the_mean_over_keys_is_the_shapley_value(promise):
-    """|z| < 4 for 8 players × 5 outputs: a false alarm in 400 for a new key. A bias must be lost in
-    the own error.
-    """
+    """|z| < 4 for 8 players × 5 outputs: a false alarm in 400. A bias must be within the error."""
     values, error = samples(promise)
     if promise.unbiased:
         assert np.abs(z_scores(values, TRUTH)).max() < 4
@@ -222,21 +213,18 @@ def test_the_mean_over_keys_is_the_shapley_value(promise):
             covered = (np.abs(values - TRUTH) <= 1.96 * error + ROUNDING).mean((0, 1))
             assert (covered > 0.88).all()
     else:
-        small, large = (
-            np.abs(samples(promise, times).values - TRUTH)[:, :, 0].mean() for times in (1, 3)
-        )
-        assert large < small  # it is on its way
+        small, large = (np.abs(samples(promise, t).values - TRUTH)[:, :, 0].mean() for t in (1, 3))
+        assert large < small  # it converges
 
 
 @every_estimator
 def test_the_standard_error_is_the_spread_over_keys(promise):
-    """Within 25 % for every player: seven times the noise of a spread over 400 keys, so no false
-    alarms.
+    """Within 25 % for every player, seven times the noise of a spread over 400 keys.
 
     A model's errors, bias included, may be up to 15 % larger than it says for a player, or less
     than half.
     """
-    values, error = (part[:, :, 0] for part in samples(promise))
+    values, error = (numbers[:, :, 0] for numbers in samples(promise))
     if promise.exact or not promise.std_errors:
         np.testing.assert_array_equal(error, 0 if promise.exact else np.nan)
         return
@@ -251,7 +239,7 @@ def test_the_standard_error_is_the_spread_over_keys(promise):
 
 @every_estimator
 def test_the_standard_error_shrinks_with_the_budget(promise):
-    """Three times the budget: by 1/√3 = 0.58 if draws are independent, by more without replacement."""
+    """Three times the budget: by 1/√3 = 0.58 for independent draws, by more without replacement."""
     if promise.exact or not promise.std_errors:
         pytest.skip("has no errors to shrink")
     small, large = (
@@ -262,7 +250,7 @@ def test_the_standard_error_shrinks_with_the_budget(promise):
 
 @every_estimator
 def test_solve_is_linear_in_the_worths(promise):
-    """The third output is a sum of the others, so its values are too."""
+    """The third output is a combination of the first two, so its values are too."""
     if not promise.linear:
         pytest.skip("does not promise it")
     first, second, *rest = WORTHS.T
@@ -309,27 +297,23 @@ def test_one_and_two_players_are_exact(promise):
 def test_gradients_agree_with_finite_differences(promise):
     """Central differences in float64 with step 1e-6 are good to about 1e-9."""
     if promise.held:
-        pytest.skip("differences would move what gradients hold")
+        pytest.skip("differences would move the hyperparameters that gradients hold")
     with jax.enable_x64(True):
-        parameters, upstream = (
-            asymmetric_parameters(5, np.float64),
-            jnp.asarray(np.arange(1.0, 6.0)),
-        )
+        slopes, scale = asymmetric_parameters(5, np.float64)
+        upstream = jnp.asarray(np.arange(1.0, 6.0))
         key, budget = jax.random.key(3), promise.budget_for(5, 26)
 
         @jax.jit
         @jax.value_and_grad
         def objective(slopes):
-            game = jaxshap.make_game(
-                jax.tree_util.Partial(asymmetric_value, (slopes, parameters[1])), 5
-            )
+            value = jax.tree_util.Partial(asymmetric_value, (slopes, scale))
+            game = jaxshap.make_game(value, 5)
             return upstream @ jaxshap.estimate(key, game, promise.estimator, budget).values
 
-        gradient = objective(parameters[0])[1]
-        steps = 1e-6 * np.eye(5)
+        gradient = objective(slopes)[1]
         differences = [
-            (objective(parameters[0] + s)[0] - objective(parameters[0] - s)[0]) / 2e-6
-            for s in steps
+            (objective(slopes + step)[0] - objective(slopes - step)[0]) / 2e-6
+            for step in 1e-6 * np.eye(5)
         ]
         np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-6)
 

@@ -11,7 +11,7 @@ import pytest
 from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
-from jaxshap.estimators.least_squares import two_thirds
+from jaxshap.estimators.least_squares import debiased_odd_fit
 from jaxshap.estimators.odd import fit as sign_fit
 from jaxshap.estimators.odd import gaussian_process as odd_gp
 from jaxshap.estimators.odd import kernels as sign_kernels
@@ -335,7 +335,7 @@ def test_two_thirds_and_one_third_are_exact_for_four_players_at_a_time_on_an_ort
         single, array = 2 ** np.arange(N), np.flatnonzero(SIGNS.prod(1) == 1)
         rows = np.concatenate([single, array])
         live = jnp.ones(len(rows), bool)
-        found = two_thirds(
+        found = debiased_odd_fit(
             jnp.asarray(SIGNS[rows]), jnp.asarray(odd[rows, None]), live, jnp.asarray(odd[-1:])
         )
         np.testing.assert_allclose(

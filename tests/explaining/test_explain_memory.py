@@ -19,7 +19,7 @@ explanation = jaxshap.explain(predict, rows, background, budget=64)
 assert explanation.values.shape == (1000, 20, 3)
 total = explanation.base_values + explanation.values.sum(1)
 np.testing.assert_allclose(total, predict(rows), rtol=1e-3, atol=1e-3)
-print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])  # maxrss is inherited from the parent
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 MODELS = {
     "traced": "lambda x: jnp.tanh(x @ hidden) @ out",

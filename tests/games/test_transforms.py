@@ -1,6 +1,4 @@
-"""Transforms of tables of worths, against sums over all pairs of coalitions, and the identities
-between them.
-"""
+"""Transforms of tables, against sums over all pairs of coalitions, and their identities."""
 
 import jax
 import numpy as np
@@ -50,13 +48,9 @@ def test_walsh_coefficients_build_the_worths_from_characters(num_players):
 @every_size
 def test_transforms_undo_each_other(num_players):
     worths = random_table(3, num_players, 3, 2)
-    for there, back in (
-        (moebius, zeta),
-        (zeta, moebius),
-        (walsh, inverse_walsh),
-        (inverse_walsh, walsh),
-    ):
-        np.testing.assert_allclose(back(there(worths)), worths, atol=1e-12)
+    for first, second in ((moebius, zeta), (walsh, inverse_walsh)):
+        np.testing.assert_allclose(second(first(worths)), worths, atol=1e-12)
+        np.testing.assert_allclose(first(second(worths)), worths, atol=1e-12)
 
 
 @every_size
@@ -75,7 +69,7 @@ def test_shapley_shares_out_each_dividend_equally(num_players):
 
 @every_size
 def test_shapley_sees_only_odd_walsh_coefficients(num_players):
-    """φ_i = −2 Σ_{T∋i, |T| odd} c_T/|T|, and the even part of v under complement does not matter."""
+    """φ_i = −2 Σ_{T∋i, |T| odd} c_T/|T|, and the even part of v under complement is ignored."""
     worths, players = random_table(6, num_players), membership(num_players)
     sizes = players.sum(1)
     terms = np.where(sizes % 2 == 1, np.asarray(walsh(worths)) / np.maximum(sizes, 1), 0)
@@ -99,9 +93,7 @@ def test_float32_stays_float32():
 
 
 def test_twenty_players_take_one_transform():
-    """Exact at a size where a Python loop over coalitions would take minutes; v(S) = |S|² has equal
-    shares.
-    """
+    """A Python loop over coalitions would take minutes; v(S) = |S|² has equal shares."""
     players = np.bitwise_count(np.arange(2**20, dtype=np.uint32))
     np.testing.assert_allclose(
         jax.jit(shapley)(players.astype(np.float64) ** 2), np.full(20, 20.0), rtol=1e-9

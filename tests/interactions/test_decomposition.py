@@ -1,6 +1,4 @@
-"""Functional decomposition: known components, what they add up to, and the coalitions that are
-asked for.
-"""
+"""Functional decomposition: known components, their sums, and the coalitions it evaluates."""
 
 import itertools
 
@@ -14,6 +12,7 @@ from matplotlib import pyplot
 import jaxshap
 from jaxshap.games.subsets import position, sets_up_to
 from jaxshap.games.transforms import moebius, small_moebius, superset_sums
+from jaxshap.interactions import component, decompose
 
 
 def product_model(rows):
@@ -48,11 +47,11 @@ def errors_of_components(background):
 
 
 def test_components_of_a_product_of_correlated_features_are_the_known_ones():
-    """16 numbers within 4.5 standard errors: a false alarm in 9,000 seeds, and the seed is fixed."""
+    """16 numbers within 4.5 standard errors: one false alarm in 9,000 seeds; the seed is fixed."""
     background = correlated_normals(100_000)
-    found = jaxshap.interactions.decompose(jaxshap.marginal(product_model, POINTS, background))
-    assert found.sets == [(), (0,), (1,), (0, 1)]
-    error = np.asarray(found.values) - known_components(*POINTS.T)
+    parts = decompose(jaxshap.marginal(product_model, POINTS, background))
+    assert parts.sets == [(), (0,), (1,), (0, 1)]
+    error = np.asarray(parts.values) - known_components(*POINTS.T)
     assert (np.abs(error) < 4.5 * errors_of_components(background)).all()
     assert np.abs(error).max() < 0.04
 
@@ -63,10 +62,8 @@ def test_components_as_functions_are_the_known_ones_at_new_points(wrap):
     bound = 4.5 * errors_of_components(background)
     known = known_components(*POINTS.T)
     for place, columns in enumerate([(0,), (1,), (0, 1)], start=1):
-        found = jaxshap.interactions.component(wrap(product_model), background, columns)(
-            POINTS[:, columns]
-        )
-        assert (np.abs(found - known[place]) < bound[place]).all()
+        values = component(wrap(product_model), background, columns)(POINTS[:, columns])
+        assert (np.abs(values - known[place]) < bound[place]).all()
 
 
 def wide_model(rows):
@@ -90,27 +87,24 @@ def wide_game(tables):
 
 def test_components_add_up_to_predictions_partial_dependences_and_shapley_values(tables, wide_game):
     rows, background = tables
-    found = jaxshap.interactions.decompose(wide_game)
-    assert found.values.shape == (32, 3, 2)
-    np.testing.assert_allclose(found.values.sum(0), wide_model(rows), atol=2e-6)
-    np.testing.assert_allclose(found.shapley_values(), jaxshap.shapley_values(wide_game), atol=2e-6)
-    by_hand = sum(found[players] / len(players) for players in found.sets if 3 in players)
-    np.testing.assert_allclose(found.shapley_values()[3], by_hand, atol=2e-6)
-    np.testing.assert_array_equal(found.remainder, 0)
+    parts = decompose(wide_game)
+    assert parts.values.shape == (32, 3, 2)
+    np.testing.assert_allclose(parts.values.sum(0), wide_model(rows), atol=2e-6)
+    np.testing.assert_allclose(parts.shapley_values(), jaxshap.shapley_values(wide_game), atol=2e-6)
+    by_hand = sum(parts[players] / len(players) for players in parts.sets if 3 in players)
+    np.testing.assert_allclose(parts.shapley_values()[3], by_hand, atol=2e-6)
+    np.testing.assert_array_equal(parts.remainder, 0)
     for players in ((), 2, (1, 4), (4, 0, 2), range(5)):
         kept = [players] if isinstance(players, int) else list(players)
         mixed = np.broadcast_to(background, (3, 20, 5)).copy()
         mixed[:, :, kept] = rows[:, None, kept]
         expected = np.asarray(wide_model(mixed.reshape(-1, 5))).reshape(3, 20, 2).mean(1)
-        np.testing.assert_allclose(found.partial_dependence(players), expected, atol=2e-6)
+        np.testing.assert_allclose(parts.partial_dependence(players), expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
 def test_a_truncated_decomposition_is_the_first_part_of_the_whole(wide_game, order):
-    whole, part = (
-        jaxshap.interactions.decompose(wide_game),
-        jaxshap.interactions.decompose(wide_game, order),
-    )
+    whole, part = decompose(wide_game), decompose(wide_game, order)
     assert part.sets == [players for players in whole.sets if len(players) <= order]
     np.testing.assert_allclose(part.values, whole.values[: len(part.values)], atol=2e-6)
     np.testing.assert_allclose(part.values.sum(0) + part.remainder, whole.full, atol=2e-6)
@@ -132,7 +126,7 @@ def counting_game(value, number):
 @pytest.mark.parametrize(("order", "expected"), [(1, 8), (2, 8 + 28), (8, 254), (None, 254)])
 def test_only_the_coalitions_that_are_needed_are_asked_for_and_each_once(order, expected):
     game, asked = counting_game(lambda coalitions: coalitions @ np.arange(8.0), 8)
-    jaxshap.interactions.decompose(game, order)
+    decompose(game, order)
     assert len(asked) == len(set(asked)) == expected
     assert max(map(sum, asked)) <= (order or 8)
 
@@ -146,43 +140,37 @@ def test_a_hundred_players_have_their_pairs_from_five_thousand_worths():
 
     with jax.enable_x64(True):
         game, asked = counting_game(value, 100)
-        found = jaxshap.interactions.decompose(game, 2)
+        parts = decompose(game, 2)
         assert len(asked) == 100 + 4950
-        np.testing.assert_allclose(found.values[1:101], single, atol=1e-10)
-        np.testing.assert_allclose(found.values[101:], pairs[np.triu_indices(100, 1)], atol=1e-10)
-        np.testing.assert_allclose([found[()], found[98, 97]], [3, pairs[97, 98]], atol=1e-10)
-        np.testing.assert_allclose(found.remainder, 0, atol=1e-9)
+        np.testing.assert_allclose(parts.values[1:101], single, atol=1e-10)
+        np.testing.assert_allclose(parts.values[101:], pairs[np.triu_indices(100, 1)], atol=1e-10)
+        np.testing.assert_allclose([parts[()], parts[98, 97]], [3, pairs[97, 98]], atol=1e-10)
+        np.testing.assert_allclose(parts.remainder, 0, atol=1e-9)
 
 
 def test_dummies_have_no_components_and_additive_games_have_single_ones_alone():
     players = membership(5)
     without = random_table(3, 4)[players[:, [0, 1, 3, 4]] @ 2 ** np.arange(4)]
-    found = jaxshap.interactions.decompose(jaxshap.table(jnp.asarray(without, jnp.float32)))
-    np.testing.assert_array_equal(found.values[found.members[:, 2]], 0)
+    parts = decompose(jaxshap.table(jnp.asarray(without, jnp.float32)))
+    np.testing.assert_array_equal(parts.values[parts.members[:, 2]], 0)
     weights = np.array([1, -2, 3, 0.5, 4])
-    found = jaxshap.interactions.decompose(
-        jaxshap.table(jnp.asarray(players @ weights + 1, jnp.float32))
-    )
+    parts = decompose(jaxshap.table(jnp.asarray(players @ weights + 1, jnp.float32)))
     expected = np.zeros(32)
     expected[:6] = [1, *weights]
-    np.testing.assert_array_equal(found.values, expected)
+    np.testing.assert_array_equal(parts.values, expected)
 
 
 def test_float32_is_as_good_as_its_worths():
-    """Errors against float64 stay within a few units of the largest component's last place, at 14
-    players.
-    """
+    """Errors against float64 at 14 players: a few units of the largest component's last place."""
     worths = random_table(4, 14).astype(np.float32)
     with jax.enable_x64(True):
-        exact = jaxshap.interactions.decompose(
-            jaxshap.table(jnp.asarray(worths.astype(np.float64)))
-        )
+        exact = decompose(jaxshap.table(jnp.asarray(worths.astype(np.float64))))
         truth, values = np.asarray(exact.values), np.asarray(exact.shapley_values())
-    found = jaxshap.interactions.decompose(jaxshap.table(jnp.asarray(worths)))
+    parts = decompose(jaxshap.table(jnp.asarray(worths)))
     largest = np.abs(truth).max()
-    assert np.abs(found.values - truth).max() < 1e-6 * largest
-    assert np.abs(found.shapley_values() - values).max() < 1e-6 * largest
-    whole = found.partial_dependence(range(14))
+    assert np.abs(parts.values - truth).max() < 1e-6 * largest
+    assert np.abs(parts.shapley_values() - values).max() < 1e-6 * largest
+    whole = parts.partial_dependence(range(14))
     assert abs(float(whole - worths[-1])) < 4e-6 * largest
 
 
@@ -197,14 +185,13 @@ def test_shares_of_variance_sum_to_one_and_tell_orders_apart():
         )
 
     game = jaxshap.marginal(model, rows, both)
-    shares = jaxshap.interactions.decompose(game).variance_shares()
+    shares = decompose(game).variance_shares()
     assert shares.shape == (3, 2)
     np.testing.assert_allclose(shares.sum(0), 1, atol=1e-5)
-    np.testing.assert_allclose(
-        shares[:, 0], [0.5, 0.5, 0], atol=0.05
-    )  # the two parts are of equal variance
+    # the two terms of the first output have equal variance
+    np.testing.assert_allclose(shares[:, 0], [0.5, 0.5, 0], atol=0.05)
     np.testing.assert_allclose(shares[:, 1], [0, 0, 1], atol=1e-5)
-    part = jaxshap.interactions.decompose(game, 2)
+    part = decompose(game, 2)
     centred = np.asarray(part.full - part.full.mean(0))
     left = (np.asarray(part.remainder) * centred).sum(0) / (centred**2).sum(0)
     np.testing.assert_allclose(part.variance_shares().sum(0) + left, 1, atol=1e-5)
@@ -215,7 +202,7 @@ def test_gradients_and_jit_go_through_a_decomposition(tables):
 
     def pair(slope, rows):
         game = jaxshap.marginal(lambda x: slope * x[:, 0] * x[:, 1] + x[:, 2], rows, background)
-        return jaxshap.interactions.decompose(game, 2)
+        return decompose(game, 2)
 
     slope = jnp.asarray(1.5)
     centred = (
@@ -237,20 +224,20 @@ def test_gradients_and_jit_go_through_a_decomposition(tables):
 
 def test_components_as_functions_agree_with_the_decomposition(tables, wide_game):
     rows, background = tables
-    whole = jaxshap.interactions.decompose(wide_game)
+    whole = decompose(wide_game)
     on_host = jaxshap.host(lambda rows: np.asarray(wide_model(rows)))
     for columns in ((3,), (0, 1), (4, 1), (0, 1, 2), (0, 1, 2, 3, 4)):
         for model in (wide_model, on_host):
-            function = jaxshap.interactions.component(model, background, columns)
+            function = component(model, background, columns)
             np.testing.assert_allclose(function(rows[:, columns]), whole[columns], atol=3e-6)
-    function = jaxshap.interactions.component(wide_model, background, 3)
+    function = component(wide_model, background, 3)
     np.testing.assert_allclose(function(rows[:, 3].tolist()), whole[3], atol=3e-6)
     np.testing.assert_allclose(jax.jit(function)(rows[:, 3]), whole[3], atol=3e-6)
 
 
 def test_components_as_functions_can_be_differentiated():
     background = correlated_normals(50)
-    function = jaxshap.interactions.component(product_model, background, (0, 1))
+    function = component(product_model, background, (0, 1))
     slopes = jax.vmap(jax.grad(lambda point: function(point[None])[0]))(jnp.asarray(POINTS))
     expected = 2 * (POINTS[:, ::-1] - background.mean(0)[::-1])
     np.testing.assert_allclose(slopes, expected, atol=1e-5)
@@ -263,19 +250,15 @@ def test_components_of_fitted_models_take_features_by_name():
         np.random.default_rng(6).normal(size=(40, 3)), columns=["age", "sex", "pay"]
     )
     fitted = linear_model.LinearRegression().fit(frame, frame @ [1.0, -2, 3])
-    function = jaxshap.interactions.component(fitted, frame, "pay")
+    function = component(fitted, frame, "pay")
     assert function.names == ("pay",)
     np.testing.assert_allclose(
         function([0.0, 1.0]), 3 * (np.array([0, 1]) - frame["pay"].mean()), atol=1e-5
     )
     np.testing.assert_allclose(
-        jaxshap.interactions.component(fitted, frame, ["age", "sex"])(np.zeros((2, 2))),
-        0,
-        atol=1e-5,
+        component(fitted, frame, ["age", "sex"])(np.zeros((2, 2))), 0, atol=1e-5
     )
-    turned = jaxshap.interactions.component(
-        fitted, frame[["pay", "sex", "age"]], "pay"
-    )  # in the order it was fitted with
+    turned = component(fitted, frame[["pay", "sex", "age"]], "pay")  # columns match by name
     np.testing.assert_allclose(turned([0.0, 1.0]), function([0.0, 1.0]), atol=1e-5)
 
 
@@ -283,10 +266,8 @@ def test_weights_of_the_background_count():
     background = jaxshap.WeightedRows(
         np.array([[0.0, 0], [4, 4]], np.float32), np.array([3.0, 1], np.float32)
     )
-    found = jaxshap.interactions.component(lambda rows: rows[:, 0] * rows[:, 1], background, 0)(
-        np.array([2.0, 0])
-    )
-    np.testing.assert_allclose(found, [2 * 1 - 4, -4], atol=1e-6)
+    values = component(lambda rows: rows[:, 0] * rows[:, 1], background, 0)(np.array([2.0, 0]))
+    np.testing.assert_allclose(values, [2 * 1 - 4, -4], atol=1e-6)
 
 
 def test_sets_stand_in_order_and_are_found_again():
@@ -317,19 +298,17 @@ def test_transforms_of_small_sets_are_those_of_their_definition():
 
 
 def test_bars_show_the_largest_components_and_what_the_others_add_up_to(wide_game):
-    found = jaxshap.interactions.decompose(wide_game).pick(1, 0)
-    before = np.array(found.values)
-    ax = jaxshap.plots.component_bars(found, names=list("abcde"), most=6)
+    parts = decompose(wide_game).pick(1, 0)
+    before = np.array(parts.values)
+    ax = jaxshap.plots.component_bars(parts, names=list("abcde"), most=6)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels[-1] == "25 other components"
     widths = [bar.get_width() for bar in ax.patches]
-    np.testing.assert_allclose(sum(widths) + before[0], found.full, atol=1e-5)
+    np.testing.assert_allclose(sum(widths) + before[0], parts.full, atol=1e-5)
     assert len(widths) == 7
-    np.testing.assert_array_equal(found.values, before)
+    np.testing.assert_array_equal(parts.values, before)
     pyplot.close(ax.figure)
-    sparse = jaxshap.interactions.decompose(
-        jaxshap.table(jnp.asarray(membership(4) @ [1.0, 0, 2, -3e-6]))
-    ).pick()
+    sparse = decompose(jaxshap.table(jnp.asarray(membership(4) @ [1.0, 0, 2, -3e-6]))).pick()
     ax = jaxshap.plots.component_bars(sparse, names=["a" * 30, "b", "c" * 30, "d"])
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "c" * 30,
@@ -338,12 +317,7 @@ def test_bars_show_the_largest_components_and_what_the_others_add_up_to(wide_gam
     ]
     pyplot.close(ax.figure)
     _, mine = pyplot.subplots()
-    assert (
-        jaxshap.plots.component_bars(
-            jaxshap.interactions.decompose(wide_game, 2).pick(0, 1), ax=mine
-        )
-        is mine
-    )
+    assert jaxshap.plots.component_bars(decompose(wide_game, 2).pick(0, 1), ax=mine) is mine
     pyplot.close(mine.figure)
 
 
@@ -354,53 +328,21 @@ def count_of(number):
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: jaxshap.interactions.decompose(count_of(30)), ValueError, "pass a lower order"),
+        (lambda: decompose(count_of(30)), ValueError, "pass a lower order"),
+        (lambda: decompose(count_of(100), 5), ValueError, "pass a lower order"),
+        (lambda: decompose(count_of(3), 0), ValueError, "between 1 and 3"),
+        (lambda: decompose(count_of(3), 4), ValueError, "between 1 and 3"),
+        (lambda: decompose(count_of(3), 2).shapley_values(), ValueError, "order=None"),
+        (lambda: decompose(count_of(3)).variance_shares(), ValueError, "two rows or more"),
+        (lambda: decompose(count_of(3), 2)[0, 1, 2], KeyError, "at most 2"),
+        (lambda: decompose(count_of(3), 2)[0, 3], KeyError, "from 0 to 2"),
+        (lambda: decompose(count_of(3), True), ValueError, "a whole number between 1 and 3"),
+        (lambda: component(product_model, POINTS, 2), ValueError, "columns 0..1"),
+        (lambda: component(product_model, POINTS, "age"), ValueError, "the column 'age'"),
+        (lambda: component(product_model, POINTS, (1, 1)), ValueError, "more than once"),
+        (lambda: component(product_model, POINTS, []), ValueError, "one feature or more"),
         (
-            lambda: jaxshap.interactions.decompose(count_of(100), 5),
-            ValueError,
-            "pass a lower order",
-        ),
-        (lambda: jaxshap.interactions.decompose(count_of(3), 0), ValueError, "between 1 and 3"),
-        (lambda: jaxshap.interactions.decompose(count_of(3), 4), ValueError, "between 1 and 3"),
-        (
-            lambda: jaxshap.interactions.decompose(count_of(3), 2).shapley_values(),
-            ValueError,
-            "order=None",
-        ),
-        (
-            lambda: jaxshap.interactions.decompose(count_of(3)).variance_shares(),
-            ValueError,
-            "two rows or more",
-        ),
-        (lambda: jaxshap.interactions.decompose(count_of(3), 2)[0, 1, 2], KeyError, "at most 2"),
-        (lambda: jaxshap.interactions.decompose(count_of(3), 2)[0, 3], KeyError, "from 0 to 2"),
-        (
-            lambda: jaxshap.interactions.decompose(count_of(3), 2.0),
-            ValueError,
-            "a whole number between 1 and 3",
-        ),
-        (
-            lambda: jaxshap.interactions.component(product_model, POINTS, 2),
-            ValueError,
-            "columns 0..1",
-        ),
-        (
-            lambda: jaxshap.interactions.component(product_model, POINTS, "age"),
-            ValueError,
-            "the column 'age'",
-        ),
-        (
-            lambda: jaxshap.interactions.component(product_model, POINTS, (1, 1)),
-            ValueError,
-            "more than once",
-        ),
-        (
-            lambda: jaxshap.interactions.component(product_model, POINTS, []),
-            ValueError,
-            "one feature or more",
-        ),
-        (
-            lambda: jaxshap.interactions.component(product_model, POINTS, (0, 1))(POINTS[:, 0]),
+            lambda: component(product_model, POINTS, (0, 1))(POINTS[:, 0]),
             ValueError,
             r"\(points, 2\)",
         ),
@@ -413,4 +355,4 @@ def test_what_cannot_be_done_says_what_to_do(call, kind, message):
 
 def test_a_picture_of_many_rows_says_which_to_pick(wide_game):
     with pytest.raises(ValueError, match=r"such as \.pick\(0, 0\)"):
-        jaxshap.plots.component_bars(jaxshap.interactions.decompose(wide_game))
+        jaxshap.plots.component_bars(decompose(wide_game))

@@ -1,6 +1,4 @@
-"""Interaction indices: against their definitions, against shapiq, in float32, and estimates against
-their errors.
-"""
+"""Interaction indices meet their definitions, shapiq, float32, and the errors of estimates."""
 
 import ast
 import itertools
@@ -21,6 +19,7 @@ from known_games import (
 from matplotlib import pyplot
 
 import jaxshap
+from jaxshap.interactions import Interactions, estimate_interactions, exact_interactions
 from jaxshap.interactions.index_weights import walsh_weights
 
 ALL = ["Moebius", "SII", "k-SII", "STII", "FSII", "BII"]
@@ -55,11 +54,11 @@ def by_derivatives(worths, players, weight):
 def test_indices_are_those_of_their_definitions_as_means_of_derivatives(order):
     worths = random_table(order, 5)
     with jax.enable_x64(True):
-        found = {
-            index: jaxshap.interactions.exact_interactions(game_of(worths), index, order)
+        interactions = {
+            index: exact_interactions(game_of(worths), index, order)
             for index in ("SII", "BII", "STII")
         }
-        for players in found["SII"].sets:
+        for players in interactions["SII"].sets:
             shapley = by_derivatives(
                 worths, players, lambda rest, size: 1 / ((rest + 1) * math.comb(rest, size))
             )
@@ -69,16 +68,16 @@ def test_indices_are_those_of_their_definitions_as_means_of_derivatives(order):
             )
             taylor = taylor if len(players) == order else derivative(worths, players, ())
             for index, expected in (("SII", shapley), ("BII", banzhaf), ("STII", taylor)):
-                np.testing.assert_allclose(found[index][players], expected, atol=1e-12)
+                np.testing.assert_allclose(interactions[index][players], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_fsii_is_the_best_fit_with_shapley_weights_through_both_ends(order):
     number, worths = 6, random_table(order, 6)
     with jax.enable_x64(True):
-        found = jaxshap.interactions.exact_interactions(game_of(worths), "FSII", order)
+        interactions = exact_interactions(game_of(worths), "FSII", order)
         coalitions = membership(number)
-        design = (coalitions[:, None] | ~found.members).all(2).astype(float)
+        design = (coalitions[:, None] | ~interactions.members).all(2).astype(float)
         sizes = coalitions.sum(1)
         inner = (sizes > 0) & (sizes < number)
         weights = np.array([1 / (math.comb(number, s) * s * (number - s)) for s in sizes[inner]])
@@ -87,7 +86,7 @@ def test_fsii_is_the_best_fit_with_shapley_weights_through_both_ends(order):
         system = np.block([[gram, ends.T], [ends, np.zeros((1, 1))]])
         target = (design[inner] * weights[:, None]).T @ (worths[inner] - worths[0])
         solution = np.linalg.solve(system, np.append(target, worths[-1] - worths[0]))[:-1]
-        np.testing.assert_allclose(found.values, solution, atol=1e-10)
+        np.testing.assert_allclose(interactions.values, solution, atol=1e-10)
 
 
 @pytest.mark.parametrize("number", [3, 6, 10])
@@ -99,50 +98,39 @@ def test_indices_agree_with_shapiq(number):
     )
     game = game_of(worths.astype(np.float32))
     for index, order in itertools.product(ALL, (1, 2, 3)):
-        found, expected = (
-            jaxshap.interactions.exact_interactions(game, index, order),
-            peer(index, order),
+        interactions, expected = exact_interactions(game, index, order), peer(index, order)
+        error = max(
+            abs(float(interactions[players]) - float(expected[players]))
+            for players in interactions.sets
         )
-        error = max(abs(float(found[players]) - float(expected[players])) for players in found.sets)
         assert error < 2e-6, (index, order)
     for index in ("SV", "BV"):
-        found, expected = jaxshap.interactions.exact_interactions(game, index, 1), peer(index, 1)
+        interactions, expected = exact_interactions(game, index, 1), peer(index, 1)
         np.testing.assert_allclose(
-            found.values, [expected[(player,)] for player in range(number)], atol=2e-6
+            interactions.values, [expected[(player,)] for player in range(number)], atol=2e-6
         )
 
 
 @pytest.mark.parametrize("index", ["SII", "k-SII", "STII", "FSII", "BII"])
 def test_float32_keeps_its_digits_at_many_players(index):
-    """Worths of order 1 in 65,536 coalitions, and with a constant of 100 on top: a few units in the
-    last place.
-    """
+    """Worths of order 1, and with a constant of 100 on top: a few units in the last place."""
     worths = random_table(8, 16).astype(np.float32)
     with jax.enable_x64(True):
-        truth = np.asarray(
-            jaxshap.interactions.exact_interactions(
-                game_of(worths.astype(np.float64)), index
-            ).values
-        )
-    assert (
-        np.abs(jaxshap.interactions.exact_interactions(game_of(worths), index).values - truth).max()
-        < 2e-6
-    )
+        truth = np.asarray(exact_interactions(game_of(worths.astype(np.float64)), index).values)
+    assert np.abs(exact_interactions(game_of(worths), index).values - truth).max() < 2e-6
     coarse = np.round(worths * 1024) / 1024  # so that adding a constant rounds nothing
-    found, shifted = (
-        jaxshap.interactions.exact_interactions(game_of(part), index).values
+    plain, shifted = (
+        exact_interactions(game_of(part), index).values
         for part in (coarse, coarse + np.float32(100))
     )
-    np.testing.assert_allclose(found, shifted, atol=1e-6)
+    np.testing.assert_allclose(plain, shifted, atol=1e-6)
 
 
 @pytest.mark.parametrize("index", ["SII", "k-SII", "STII", "FSII", "SV"])
 def test_at_order_one_they_are_shapley_values(index):
     game = game_of(random_table(1, 6, 3).astype(np.float32))
     np.testing.assert_allclose(
-        jaxshap.interactions.exact_interactions(game, index, 1).values,
-        jaxshap.shapley_values(game),
-        atol=1e-6,
+        exact_interactions(game, index, 1).values, jaxshap.shapley_values(game), atol=1e-6
     )
 
 
@@ -150,42 +138,37 @@ def test_at_order_one_they_are_shapley_values(index):
 @pytest.mark.parametrize("order", [1, 2, 3, 6])
 def test_efficient_indices_sum_to_what_is_shared_out(index, order):
     game = game_of(random_table(2, 6).astype(np.float32))
-    found = jaxshap.interactions.exact_interactions(game, index, order)
-    np.testing.assert_allclose(found.base_values + found.values.sum(), game.full, atol=1e-5)
+    interactions = exact_interactions(game, index, order)
+    np.testing.assert_allclose(
+        interactions.base_values + interactions.values.sum(), game.full, atol=1e-5
+    )
 
 
 def test_at_the_highest_order_efficient_indices_are_the_moebius_transform():
     game = game_of(random_table(3, 5).astype(np.float32))
-    expected = jaxshap.interactions.exact_interactions(game, "Moebius", 5).values
+    expected = exact_interactions(game, "Moebius", 5).values
     for index in EFFICIENT:
-        np.testing.assert_allclose(
-            jaxshap.interactions.exact_interactions(game, index, 5).values, expected, atol=1e-5
-        )
+        np.testing.assert_allclose(exact_interactions(game, index, 5).values, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("index", ALL)
 def test_dummies_have_none_and_additive_games_have_no_pairs(index):
     players = membership(5)
     without = random_table(4, 4)[players[:, [0, 1, 3, 4]] @ 2 ** np.arange(4)].astype(np.float32)
-    found = jaxshap.interactions.exact_interactions(game_of(without), index, 3)
-    np.testing.assert_array_equal(found.values[found.members[:, 2]], 0)
+    interactions = exact_interactions(game_of(without), index, 3)
+    np.testing.assert_array_equal(interactions.values[interactions.members[:, 2]], 0)
     weights = np.array([1, -2, 3, 0.5, 4], np.float32)
-    found = jaxshap.interactions.exact_interactions(
-        game_of((players @ weights + 1).astype(np.float32)), index, 2
-    )
-    np.testing.assert_allclose(found.values, [*weights, *[0] * 10], atol=1e-6)
+    interactions = exact_interactions(game_of((players @ weights + 1).astype(np.float32)), index, 2)
+    np.testing.assert_allclose(interactions.values, [*weights, *[0] * 10], atol=1e-6)
 
 
 @pytest.mark.parametrize("index", ALL)
 def test_players_that_change_places_take_their_interactions_along(index):
     worths, order = random_table(5, 5).astype(np.float32), [3, 0, 4, 1, 2]
     moved = np.empty_like(worths)
-    moved[membership(5)[:, np.argsort(order)] @ 2 ** np.arange(5)] = (
-        worths  # player i is now called order[i]
-    )
-    before, after = (
-        jaxshap.interactions.exact_interactions(game_of(part), index, 3) for part in (worths, moved)
-    )
+    codes = membership(5)[:, np.argsort(order)] @ 2 ** np.arange(5)
+    moved[codes] = worths  # player i is now called order[i]
+    before, after = (exact_interactions(game_of(part), index, 3) for part in (worths, moved))
     for players in before.sets:
         np.testing.assert_allclose(
             after[[order[player] for player in players]], before[players], atol=2e-6
@@ -201,25 +184,25 @@ def test_moebius_asks_for_small_coalitions_alone():
 
     game = jaxshap.make_game(jaxshap.host(value), 30)
     asked.clear()
-    found = jaxshap.interactions.exact_interactions(game, "Moebius", 2)
+    interactions = exact_interactions(game, "Moebius", 2)
     assert sorted(asked) == [1] * 30 + [2] * 435
-    np.testing.assert_allclose(found.values[:30], np.arange(1, 31), rtol=1e-6)
+    np.testing.assert_allclose(interactions.values[:30], np.arange(1, 31), rtol=1e-6)
 
 
 def test_rows_and_outputs_are_kept_and_picked():
     worths = random_table(6, 4, 2, 3).astype(np.float32)
-    found = jaxshap.interactions.exact_interactions(game_of(worths), "STII", 2)
-    alone = jaxshap.interactions.exact_interactions(game_of(worths[:, 1, 2]), "STII", 2)
-    assert found.values.shape == found.std_error.shape == (10, 2, 3)
-    assert found[1, 3].shape == found.base_values.shape == (2, 3)
-    np.testing.assert_allclose(found.pick(1, 2).values, alone.values, atol=1e-6)
-    np.testing.assert_array_equal(found.pick(1).pick(2).base_values, alone.base_values)
-    np.testing.assert_array_equal(found.std_error, 0)
-    matrix = found.matrix()
+    interactions = exact_interactions(game_of(worths), "STII", 2)
+    alone = exact_interactions(game_of(worths[:, 1, 2]), "STII", 2)
+    assert interactions.values.shape == interactions.std_error.shape == (10, 2, 3)
+    assert interactions[1, 3].shape == interactions.base_values.shape == (2, 3)
+    np.testing.assert_allclose(interactions.pick(1, 2).values, alone.values, atol=1e-6)
+    np.testing.assert_array_equal(interactions.pick(1).pick(2).base_values, alone.base_values)
+    np.testing.assert_array_equal(interactions.std_error, 0)
+    matrix = interactions.matrix()
     assert matrix.shape == (4, 4, 2, 3)
-    np.testing.assert_array_equal(matrix[3, 1], found[1, 3])
-    np.testing.assert_array_equal(matrix[1, 3], found[3, 1])
-    np.testing.assert_array_equal(matrix[2, 2], found[2])
+    np.testing.assert_array_equal(matrix[3, 1], interactions[1, 3])
+    np.testing.assert_array_equal(matrix[1, 3], interactions[3, 1])
+    np.testing.assert_array_equal(matrix[2, 2], interactions[2])
 
 
 def test_gradients_and_jit_go_through():
@@ -227,7 +210,7 @@ def test_gradients_and_jit_go_through():
 
     def pair(parameters):
         game = jaxshap.make_game(jax.tree_util.Partial(asymmetric_value, parameters), 5)
-        return jaxshap.interactions.exact_interactions(game, "FSII", 2)
+        return exact_interactions(game, "FSII", 2)
 
     np.testing.assert_allclose(jax.jit(pair)(parameters).values, pair(parameters).values, atol=1e-5)
     slope = jax.grad(lambda parameters: pair(parameters)[1, 4])(parameters)[1]
@@ -239,13 +222,12 @@ def test_gradients_and_jit_go_through():
 def test_host_models_and_jax_models_agree():
     rng = np.random.default_rng(7)
     rows, background = rng.normal(size=(2, 4)), rng.normal(size=(10, 4))
-    model = lambda rows: rows[:, 0] * rows[:, 1] ** 2 + rows[:, 2] * rows[:, 3] * rows[:, 0]  # noqa: E731
-    in_jax = jaxshap.interactions.exact_interactions(
-        jaxshap.marginal(model, rows, background), "k-SII"
-    )
-    on_host = jaxshap.interactions.exact_interactions(
-        jaxshap.marginal(jaxshap.host(model), rows, background), "k-SII"
-    )
+
+    def model(rows):
+        return rows[:, 0] * rows[:, 1] ** 2 + rows[:, 2] * rows[:, 3] * rows[:, 0]
+
+    in_jax = exact_interactions(jaxshap.marginal(model, rows, background), "k-SII")
+    on_host = exact_interactions(jaxshap.marginal(jaxshap.host(model), rows, background), "k-SII")
     np.testing.assert_allclose(in_jax.values, on_host.values, atol=1e-5)
 
 
@@ -257,7 +239,7 @@ def test_trees_have_the_interactions_of_their_marginal_game():
         rows, rows[:, 0] * rows[:, 1] + rows[:, 2]
     )
     game = jaxshap.marginal(jaxshap.host(fitted.predict), rows[:3], rows[:20])
-    matrix = np.asarray(jaxshap.interactions.exact_interactions(game).matrix())
+    matrix = np.asarray(exact_interactions(game).matrix())
     trees = jaxshap.trees.interventional_interactions(
         jaxshap.trees.read_trees(fitted), rows[:3], rows[:20]
     )
@@ -270,8 +252,8 @@ def test_shapiq_holds_the_same_numbers():
     shapiq = pytest.importorskip("shapiq")
     game = game_of(random_table(9, 5).astype(np.float32))
     for index, order in (("SII", 2), ("k-SII", 3), ("FSII", 2), ("Moebius", 5), ("BV", 1)):
-        found = jaxshap.interactions.exact_interactions(game, index, order)
-        theirs = found.to_shapiq()
+        interactions = exact_interactions(game, index, order)
+        theirs = interactions.to_shapiq()
         assert isinstance(theirs, shapiq.InteractionValues)
         assert (theirs.index, theirs.n_players, theirs.max_order, theirs.estimated) == (
             index,
@@ -279,13 +261,15 @@ def test_shapiq_holds_the_same_numbers():
             order,
             False,
         )
-        np.testing.assert_array_equal([theirs[players] for players in found.sets], found.values)
-        assert theirs.baseline_value == float(found.base_values)
+        np.testing.assert_array_equal(
+            [theirs[players] for players in interactions.sets], interactions.values
+        )
+        assert theirs.baseline_value == float(interactions.base_values)
 
 
 def test_shapiq_is_imported_inside_to_shapiq_alone():
     tree = ast.parse(
-        (pathlib.Path(jaxshap.__file__).parent / "interactions" / "indices.py").read_text()
+        (pathlib.Path(jaxshap.__file__).parent / "interactions" / "index_values.py").read_text()
     )
     (function,) = (
         n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "to_shapiq"
@@ -318,16 +302,15 @@ def twelve_players():
 
 @pytest.mark.parametrize("kind", ["smooth", "rough"])
 def test_estimated_pairs_are_within_their_standard_errors(kind):
-    """40 keys × 66 pairs from 200 of 4,096 worths; keys are independent, the pairs of one key are
-    not.
+    """40 keys × 66 pairs from 200 of 4,096 worths; keys are independent, pairs of one key are not.
 
-    Coverage of 95 % intervals is below 95 % by three of its own standard errors over keys once in
-    700 seeds, if honest.
+    The coverage of honest 95 % intervals falls below 95 % by three of its own standard errors over
+    keys once in 700 seeds.
     """
     game = game_of(twelve_players()[kind])
-    truth = jaxshap.interactions.exact_interactions(game)
+    truth = exact_interactions(game)
     pairs = np.triu_indices(12, 1)
-    runs = [jaxshap.estimate_interactions(key, game, 200) for key in range(40)]
+    runs = [estimate_interactions(key, game, 200) for key in range(40)]
     error = np.array([np.asarray(run.values)[pairs] - truth.values[12:] for run in runs])
     stated = np.array([np.asarray(run.std_error)[pairs] for run in runs])
     covered = (np.abs(error) < 1.96 * stated).mean(1)
@@ -338,49 +321,56 @@ def test_estimated_pairs_are_within_their_standard_errors(kind):
 
 def test_estimated_pairs_become_interactions_with_their_errors():
     game = asymmetric_game(7)
-    pairs, singles = (
-        jaxshap.estimate_interactions(0, game, 60),
-        jaxshap.estimate(0, game, budget=60),
-    )
-    found = jaxshap.interactions.Interactions.from_pairs(pairs, singles, game.empty)
-    assert (found.index, found.order, len(found.sets)) == ("SII", 2, 28)
-    np.testing.assert_array_equal(found[2, 5], pairs.values[2, 5])
-    np.testing.assert_array_equal(found.error_of((2, 5)), pairs.std_error[2, 5])
-    np.testing.assert_array_equal(found.values[:7], singles.values)
-    alone = jaxshap.interactions.Interactions.from_pairs(pairs)
+    pairs, singles = estimate_interactions(0, game, 60), jaxshap.estimate(0, game, budget=60)
+    interactions = Interactions.from_pairs(pairs, singles, game.empty)
+    assert (interactions.index, interactions.order, len(interactions.sets)) == ("SII", 2, 28)
+    np.testing.assert_array_equal(interactions[2, 5], pairs.values[2, 5])
+    np.testing.assert_array_equal(interactions.error_of((2, 5)), pairs.std_error[2, 5])
+    np.testing.assert_array_equal(interactions.values[:7], singles.values)
+    alone = Interactions.from_pairs(pairs)
     assert np.isnan(alone.values[:7]).all()
     assert np.isnan(alone.error_of(3))
-    np.testing.assert_array_equal(alone.values[7:], found.values[7:])
-    exact = jaxshap.interactions.Interactions.from_pairs(
-        jaxshap.estimate_interactions(0, game, 128), jaxshap.estimate(0, game)
-    )
-    np.testing.assert_allclose(
-        exact.values, jaxshap.interactions.exact_interactions(game).values, atol=1e-5
-    )
+    np.testing.assert_array_equal(alone.values[7:], interactions.values[7:])
+    exact = Interactions.from_pairs(estimate_interactions(0, game, 128), jaxshap.estimate(0, game))
+    np.testing.assert_allclose(exact.values, exact_interactions(game).values, atol=1e-5)
+
+
+@pytest.mark.parametrize("outputs", [(), (2, 3)])
+@pytest.mark.parametrize("wrap", [lambda value: value, jax.jit])
+def test_two_players_have_their_interaction_exactly(outputs, wrap):
+    worths = random_table(11, 2, *outputs).astype(np.float32)
+    pairs = wrap(lambda game: estimate_interactions(0, game, 4))(game_of(worths))
+    gain = worths[3] - worths[2] - worths[1] + worths[0]
+    nothing = np.zeros_like(gain)
+    np.testing.assert_allclose(pairs.values, [[nothing, gain], [gain, nothing]], atol=1e-6)
+    np.testing.assert_array_equal(pairs.std_error, np.zeros((2, 2, *outputs)))
+
+
+def test_a_budget_below_the_four_worths_of_two_players_names_what_is_needed():
+    with pytest.raises(jaxshap.BudgetError, match="budget=4 or more") as refused:
+        estimate_interactions(0, game_of(random_table(11, 2).astype(np.float32)), 3)
+    assert refused.value.needed == 4
 
 
 def test_pictures_show_every_player_and_change_nothing():
-    found = jaxshap.interactions.exact_interactions(game_of(random_table(10, 5).astype(np.float32)))
-    before = np.array(found.values)
+    interactions = exact_interactions(game_of(random_table(10, 5).astype(np.float32)))
+    before = np.array(interactions.values)
     names = ["age", "sex", "pay", "town", "job"]
-    heat = jaxshap.plots.interaction_heatmap(found, names=names)
+    heat = jaxshap.plots.interaction_heatmap(interactions, names=names)
     assert [label.get_text() for label in heat.get_xticklabels()] == names
-    np.testing.assert_allclose(heat.images[0].get_array(), found.matrix(), atol=1e-6)
-    network = jaxshap.plots.interaction_network(found, names=names, most=4)
+    np.testing.assert_allclose(heat.images[0].get_array(), interactions.matrix(), atol=1e-6)
+    network = jaxshap.plots.interaction_network(interactions, names=names, most=4)
     assert {text.get_text() for text in network.texts} == set(names)
     drawn = [line for line in network.lines if len(line.get_xdata())]
     assert len(drawn) == 4
     assert "4 strongest of 10" in network.get_title()
-    np.testing.assert_array_equal(found.values, before)
-    unknown = jaxshap.interactions.Interactions.from_pairs(
-        jaxshap.estimate_interactions(0, asymmetric_game(7), 60)
-    )
+    np.testing.assert_array_equal(interactions.values, before)
+    unknown = Interactions.from_pairs(estimate_interactions(0, asymmetric_game(7), 60))
     _, mine = pyplot.subplots()
     assert jaxshap.plots.interaction_network(unknown, ax=mine) is mine
     jaxshap.plots.interaction_heatmap(unknown)
-    jaxshap.plots.interaction_heatmap(
-        jaxshap.interactions.exact_interactions(asymmetric_game(13), "BII")
-    )  # no room for numbers
+    many = exact_interactions(asymmetric_game(13), "BII")  # cells have no room for numbers
+    jaxshap.plots.interaction_heatmap(many)
     pyplot.close("all")
 
 
@@ -389,43 +379,25 @@ def small():
 
 
 def with_rows():
-    return jaxshap.interactions.exact_interactions(
-        game_of(random_table(0, 3, 2, 2).astype(np.float32))
-    )
+    return exact_interactions(game_of(random_table(0, 3, 2, 2).astype(np.float32)))
 
 
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
+        (lambda: exact_interactions(small(), "sii"), ValueError, "pass one of Moebius, SV"),
+        (lambda: exact_interactions(small(), "SII", 4), ValueError, "between 1 and 3"),
+        (lambda: exact_interactions(small(), "BV"), ValueError, 'order=1, or index="BII"'),
         (
-            lambda: jaxshap.interactions.exact_interactions(small(), "sii"),
-            ValueError,
-            "pass one of Moebius, SV",
-        ),
-        (
-            lambda: jaxshap.interactions.exact_interactions(small(), "SII", 4),
-            ValueError,
-            "between 1 and 3",
-        ),
-        (
-            lambda: jaxshap.interactions.exact_interactions(small(), "BV"),
-            ValueError,
-            'order=1, or index="BII"',
-        ),
-        (
-            lambda: jaxshap.interactions.exact_interactions(
+            lambda: exact_interactions(
                 jaxshap.make_game(lambda s: s.sum().astype(jnp.float32), 30)
             ),
             ValueError,
             "estimate_interactions",
         ),
-        (lambda: jaxshap.interactions.exact_interactions(small())[()], KeyError, "base_values"),
-        (lambda: jaxshap.interactions.exact_interactions(small())[0, 1, 2], KeyError, "at most 2"),
-        (
-            lambda: jaxshap.interactions.exact_interactions(small(), order=1).matrix(),
-            ValueError,
-            "order=2",
-        ),
+        (lambda: exact_interactions(small())[()], KeyError, "base_values"),
+        (lambda: exact_interactions(small())[0, 1, 2], KeyError, "at most 2"),
+        (lambda: exact_interactions(small(), order=1).matrix(), ValueError, "order=2"),
         (lambda: with_rows().to_shapiq(), ValueError, r"\.pick\(0, 0\)"),
         (
             lambda: with_rows().pick(0, 2),
@@ -439,9 +411,7 @@ def with_rows():
             "1 names for 3",
         ),
         (
-            lambda: jaxshap.interactions.Interactions.from_pairs(
-                jaxshap.Estimate(jnp.zeros(3), jnp.zeros(3))
-            ),
+            lambda: Interactions.from_pairs(jaxshap.Estimate(jnp.zeros(3), jnp.zeros(3))),
             ValueError,
             "estimate_interactions returns",
         ),

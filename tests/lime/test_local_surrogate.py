@@ -1,6 +1,6 @@
-"""LIME: exact on linear models, its own regression and selections against scikit-learn, then the
-lime package.
-"""
+"""LIME: exact on linear models; its regressions and selections are scikit-learn's and lime's."""
+
+import dataclasses
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +11,11 @@ from known_games import random_table
 from sklearn.linear_model import Ridge, lars_path
 
 import jaxshap
-from jaxshap.engine.memory import byte_limit
-from jaxshap.games.coalitions import all_coalitions
-from jaxshap.lime.sparse_regression import ForwardSelection, LassoPath, weighted_ridge
-from jaxshap.lime.surrogate import _fits_of
+from jaxshap.engine import byte_limit
+from jaxshap.games import all_coalitions
+from jaxshap.lime import ForwardSelection, LassoPath
+from jaxshap.lime.fits import fits_of
+from jaxshap.lime.ridge import weighted_ridge
 
 SLOPES = np.array([2.0, 0.0, -1.0, 0.5])
 
@@ -37,9 +38,8 @@ def bent(x):
 
 def regression(seed, rows=60, features=6, copies=False):
     rng = np.random.default_rng(seed)
-    design = rng.normal(size=(rows, features)) @ (
-        np.eye(features) + 0.8 * rng.normal(size=(features, features))
-    )
+    design = rng.normal(size=(rows, features))
+    design = design @ (np.eye(features) + 0.8 * rng.normal(size=(features, features)))
     if copies:
         design[:, 1] = design[:, 0]
     target = design @ rng.normal(size=features) + 2 * rng.normal(size=rows)
@@ -97,10 +97,8 @@ def moments(design, target, weights):
 def selected(selection, regressions):
     """The columns it keeps in each of them."""
     columns, rests = (np.stack(part) for part in zip(*regressions, strict=True))
-    grams, moments = (
-        np.einsum("kij,kil->kjl", columns, columns),
-        np.einsum("kij,ki->kj", columns, rests),
-    )
+    grams = np.einsum("kij,kil->kjl", columns, columns)
+    moments = np.einsum("kij,ki->kj", columns, rests)
     kept = jax.jit(jax.vmap(selection))(jnp.asarray(grams), jnp.asarray(moments))
     return [np.flatnonzero(row).tolist() for row in np.asarray(kept)]
 
@@ -151,10 +149,26 @@ def test_a_selection_keeps_so_many_features_of_each_row_and_output(selection):
     strongest = jaxshap.lime.local_surrogate(
         0, linear, X[:2], X, num_samples=300, selection=selection
     )
-    assert set(np.flatnonzero(strongest.coefficients[0])) == {
-        0,
-        3,
-    }  # slope times deviation is 2.4, 0, 0.2 and 1.2
+    # Slope times deviation is 2.4, 0, 0.2 and 1.2:
+    assert np.flatnonzero(strongest.coefficients[0]).tolist() == [0, 3]
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstColumns(jaxshap.lime.Selection):
+    def __call__(self, gram, moments):
+        return jnp.arange(len(moments)) < self.num_features
+
+
+def test_users_write_selections_of_their_own():
+    X = table()
+    found = jaxshap.lime.local_surrogate(
+        0, bent, X[:2], X, num_samples=300, selection=FirstColumns(1)
+    )
+    np.testing.assert_array_equal(
+        (found.coefficients != 0).any((0, 2)), [True, False, False, False]
+    )
+    with pytest.raises(TypeError, match="abstract"):
+        jaxshap.lime.Selection(2)
 
 
 def test_lime_on_all_coalitions_with_the_shapley_kernel_is_the_shapley_value():
@@ -163,9 +177,8 @@ def test_lime_on_all_coalitions_with_the_shapley_kernel_is_the_shapley_value():
         worths = random_table(3, 5)
         coalitions = all_coalitions(5)
         size = np.asarray(coalitions.sum(1))
-        kernel = np.array(
-            [1e8, 1 / 20, 1 / 60, 1 / 60, 1 / 20, 1e8]
-        )  # (n−1) / (C(n,s) s (n−s)), up to a factor
+        # (n−1) / (C(n,s) s (n−s)), up to a factor:
+        kernel = np.array([1e8, 1 / 20, 1 / 60, 1 / 60, 1 / 20, 1e8])
         line = weighted_ridge(
             coalitions.astype(float), jnp.asarray(worths), jnp.asarray(kernel[size]), jnp.array(0.0)
         )
@@ -226,12 +239,10 @@ def test_categories_are_drawn_by_frequency_and_coded_as_the_same_or_not():
     drawn = max(seen, key=len)[:, 1]
     shares = np.array([(drawn == kind).mean() for kind in (1, 2, 7)])
     truth = np.array([(frame.kind == kind).mean() for kind in (1, 2, 7)])
-    assert (
-        np.abs((shares - truth) / np.sqrt(truth * (1 - truth) / 4000)).max() < 4
-    )  # false alarm 2e-4
-    np.testing.assert_allclose(
-        found.coefficients[0, 1], 3, atol=1e-3
-    )  # being 7 rather than another kind
+    z = (shares - truth) / np.sqrt(truth * (1 - truth) / 4000)
+    assert np.abs(z).max() < 4  # false alarm 2e-4
+    # Being of kind 7 rather than another:
+    np.testing.assert_allclose(found.coefficients[0, 1], 3, atol=1e-3)
     assert found.coefficients[1, 1] < -0.5
     assert found.units[1] == 1
     assert found.feature_names == ("size", "kind")
@@ -295,7 +306,7 @@ def test_a_weighted_background_counts_as_its_rows_repeated():
 
 
 def test_standard_errors_are_those_over_keys():
-    """60 keys, 2 rows, 4 features, 2 outputs: the spread of one z is off by 0.09, of all by 0.03."""
+    """60 keys of 16 coefficients: the spread of one z is off by 0.09, of all by 0.03."""
     X = table()
     runs = [
         jaxshap.lime.local_surrogate(key, bent, X[:2], X, num_samples=1500) for key in range(60)
@@ -308,16 +319,11 @@ def test_standard_errors_are_those_over_keys():
 
 
 def test_a_batch_of_fits_stays_within_the_memory_of_a_few():
-    """400 rows of 3,000 samples and 4 features would be 19 MB for each array that holds them all at
-    once.
-    """
+    """All of 400 rows, 3,000 samples and 4 features at once would take 19 MB per array."""
     shapes = ((3000, 4), (3000, 2), (400, 4), (400, 2), (1,), ())
     arrays = [jax.ShapeDtypeStruct(shape, np.float32) for shape in shapes]
-    program = (
-        jax.jit(_fits_of, static_argnums=0)
-        .lower(None, jax.ShapeDtypeStruct((4,), bool), *arrays)
-        .compile()
-    )
+    coded = jax.ShapeDtypeStruct((4,), bool)
+    program = jax.jit(fits_of, static_argnums=0).lower(None, coded, *arrays).compile()
     assert program.memory_analysis().temp_size_in_bytes < 8 * byte_limit()
 
 
@@ -409,9 +415,8 @@ def test_coefficients_are_those_of_the_lime_package_at_equal_settings():
     theirs, at_row, scores = np.zeros((6, 4)), np.zeros(6), np.zeros(6)
     for number, row in enumerate(rows):
         one = explainer.explain_instance(row, predict, num_features=4, num_samples=20_000)
-        theirs[number, [feature for feature, _ in one.local_exp[1]]] = [
-            value for _, value in one.local_exp[1]
-        ]
+        features, values = zip(*one.local_exp[1], strict=True)
+        theirs[number, list(features)] = values
         at_row[number], scores[number] = one.local_pred[0], one.score
     assert np.corrcoef(found.coefficients.ravel(), theirs.ravel())[0, 1] > 0.99
     for ours, other in zip(found.coefficients, theirs, strict=True):

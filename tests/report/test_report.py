@@ -1,11 +1,12 @@
-"""The HTML report: what it says, that nothing in it breaks or is fetched, and how it behaves in a
-real browser.
-"""
+"""The HTML report: what it says, that it is safe, and how it behaves in a real browser."""
 
 import dataclasses
 import html.parser
 import json
+import os
+import pathlib
 import re
+import stat
 import zipfile
 
 import numpy as np
@@ -14,7 +15,7 @@ from browser import find_browser, open_page
 
 import jaxshap
 from jaxshap.report import page as report
-from jaxshap.report.page import report_html
+from jaxshap.report import report_html
 
 NASTY = ("</script><b>", 'quote"s & <i>', "{{data}}", "it's\u2028", "plain")
 
@@ -129,13 +130,56 @@ def test_a_file_is_the_page(tmp_path):
     assert written == report_html(explanation(), title="Ünïcode", labels=list("abcdef"))
 
 
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_is_refused_and_what_it_points_to_stays_as_it_was(tmp_path, exists):
+    link, target = tmp_path / "report.html", tmp_path / "precious.txt"
+    if exists:
+        target.write_text("precious")
+    link.symlink_to(target)
+    with pytest.raises(jaxshap.InputError, match="is a symbolic link: pass the path of a file"):
+        jaxshap.write_report(explanation(), link)
+    assert link.is_symlink()
+    assert target.exists() == exists
+    assert not exists or target.read_text() == "precious"
+    assert set(tmp_path.iterdir()) == ({link, target} if exists else {link})
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(jaxshap.InputError, match="is not a file"):
+        jaxshap.write_report(explanation(), tmp_path)
+
+
+def test_an_older_report_is_replaced_and_keeps_its_permissions(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("an older report")
+    path.chmod(0o600)
+    jaxshap.write_report(explanation(), path)
+    assert path.read_text(encoding="utf-8") == report_html(explanation())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_report_that_cannot_be_written_leaves_the_older_one(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("an older report")
+
+    def fail(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no space left"):
+        jaxshap.write_report(explanation(), path)
+    assert path.read_text() == "an older report"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_wrong_number_of_labels_is_refused():
     with pytest.raises(ValueError, match="2 labels for 6 rows"):
         report_html(explanation(), labels=[0, 1])
 
 
 def test_many_rows_are_cut_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(report, "MOST_ROWS", 4)
+    monkeypatch.setattr(report, "MAX_ROWS", 4)
     page = report_html(explanation())
     found = payload(page)
     assert len(found["values"][0]) == len(found["base"][0]) == len(found["data"]) == 4
@@ -147,9 +191,9 @@ def test_many_rows_are_cut_and_the_page_says_so(monkeypatch):
 
 
 def test_many_numbers_cut_rows_too_and_one_always_stays(monkeypatch):
-    monkeypatch.setattr(report, "MOST_NUMBERS", 25)
+    monkeypatch.setattr(report, "MAX_VALUES", 25)
     assert len(payload(report_html(explanation()))["values"][0]) == 2
-    monkeypatch.setattr(report, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(report, "MAX_VALUES", 1)
     assert len(payload(report_html(explanation()))["values"][0]) == 1
 
 
@@ -186,9 +230,23 @@ def test_the_diagnosis_is_told_with_its_meaning(diagnosed):
     assert "combinations of values it may never have seen" in text
     assert "no sampling error can change their order" in text
     assert diagnosis.diluted
-    one = diagnosis.diluted[0]
-    assert f"{', '.join(one.features)} (rank correlation ≥ {one.dependence:.2f})" in text
-    assert f"as one player {one.together:.3g} (rank {one.rank_together})" in text
+    group = diagnosis.diluted[0]
+    assert f"{', '.join(group.features)} (rank correlation ≥ {group.dependence:.2f})" in text
+    assert f"as one player {group.together:.3g} (rank {group.rank_together})" in text
+    texts = {finding.topic: finding.text for finding in diagnosis.findings()}
+    assert texts["additivity"][1:] in text
+    assert texts["off-manifold"] in text
+
+
+def test_the_strongest_pairs_are_named_where_values_alone_mislead():
+    rows = np.random.default_rng(2).normal(size=(6, 3))
+    ex = jaxshap.explain(jaxshap.host(lambda x: x[:, 0] * x[:, 1] + x[:, 2]), rows, rows)
+    diagnosis = ex.diagnose()
+    (pairs,) = [finding for finding in diagnosis.findings() if finding.topic == "pairs"]
+    assert pairs.verdict == "x0 × x1"
+    text = Reader(report_html(ex, diagnosis)).text
+    assert f"Strongest pairs (root mean square): {pairs.text}" in text
+    assert "It needs a background table of 20 rows or more" in text
 
 
 def test_without_a_diagnosis_the_page_says_why_and_still_judges_the_ranking():
@@ -208,28 +266,20 @@ def test_facts_name_versions_and_what_absent_means():
         report_html(explanation(), facts={"Model": "m.joblib --quiet"}, packages=("scipy",))
     ).text
     assert "m.joblib --quiet" in text
-    assert f"jaxshap {jaxshap_version()}" in text
+    assert f"jaxshap {jaxshap.__version__}" in text
     assert re.search(r"scipy \d+\.\d+", text)
     assert "takes its values from the background rows" in text
     assert "1,234 coalitions" in text
 
 
-def jaxshap_version():
-    from importlib.metadata import version
-
-    return version("jaxshap")
-
-
 def test_a_wheel_holds_the_template(tmp_path):
     hatchling = pytest.importorskip("hatchling.builders.wheel")
-    root = report.pathlib.Path(report.__file__).parents[2]
+    root = pathlib.Path(report.__file__).parents[2]
     (built,) = hatchling.WheelBuilder(str(root)).build(
         directory=str(tmp_path), versions=["standard"]
     )
-    names = zipfile.ZipFile(built).namelist()
-    assert {"jaxshap/report/page.html", "jaxshap/report/page.css", "jaxshap/report/page.js"} <= set(
-        names
-    )
+    files = {f"jaxshap/report/page.{kind}" for kind in ("html", "css", "js")}
+    assert files <= set(zipfile.ZipFile(built).namelist())
 
 
 # In a browser
@@ -264,9 +314,8 @@ def page(tmp_path_factory):
 @needs_browser
 def test_a_problem_would_be_seen(tmp_path):
     path = tmp_path / "bad.html"
-    path.write_text(
-        "<script>console.error('one')</script><script>two()</script><img src='https://example.com/x.png'>"
-    )
+    scripts = "<script>console.error('one')</script><script>two()</script>"
+    path.write_text(f"{scripts}<img src='https://example.com/x.png'>")
     with open_page(path.as_uri()) as page:
         assert len([part for part in page.problems if "exceptionDetails" in part]) == 1
         assert len([part for part in page.problems if part.get("type") == "error"]) == 1
@@ -413,7 +462,8 @@ def test_a_click_on_a_dot_picks_its_row(page):
     page, _ = page
     page.run("pick(0), document.getElementById('strip').scrollIntoView({block: 'center'})")
     x, y, row = page.run(
-        "(() => { const box = at('strip').getBoundingClientRect(), dot = dots.find(d => d.row === 11 && "
+        "(() => { const box = at('strip').getBoundingClientRect(), "
+        "dot = dots.find(d => d.row === 11 && "
         "dots.every(o => o.row === 11 || Math.hypot(o.x - d.x, o.y - d.y) > 2)); "
         "return [box.left + dot.x, box.top + dot.y, dot.row]; })()"
     )
@@ -428,10 +478,9 @@ def test_nothing_sticks_out_of_the_page(page, width):
     page.resize(width, 800)
     page.run("new Promise(done => setTimeout(done, 100))")
     assert page.run("document.documentElement.scrollWidth") <= width
-    right = "Math.max(...[...document.querySelectorAll('svg *')].map(e => e.getBoundingClientRect().right))"
-    left = right.replace("max", "min").replace(".right", ".left")
-    assert page.run(right) <= width + 1
-    assert page.run(left) >= -1
+    boxes = "[...document.querySelectorAll('svg *')].map(e => e.getBoundingClientRect())"
+    assert page.run(f"Math.max(...{boxes}.map(box => box.right))") <= width + 1
+    assert page.run(f"Math.min(...{boxes}.map(box => box.left))") >= -1
     page.resize(1280, 900)
 
 
@@ -453,18 +502,16 @@ def test_unusual_explanations_open_without_a_problem(tmp_path, case):
     jaxshap.write_report(ex, path)
     with open_page(path.as_uri(), 390, 800) as page:
         page.run("pick(numRows - 1)")
-        alike = page.run(
-            "toldApart(['one sensor of them', 'two sensors of them', 'one other of them'], [80, 200, 80])"
-        )
+        names = "['one sensor of them', 'two sensors of them', 'one other of them']"
+        alike = page.run(f"toldApart({names}, [80, 200, 80])")
         assert [name[:2] for name in alike] == ["…s", "tw", "…o"]
         if case == "long":
             assert len(page.run(ROWS)) == 100
             page.click("#all-rows")
             assert len(page.run(ROWS)) == 150
         page.run("document.querySelector('details').open = true")
-        assert (
-            page.run("document.querySelector('#numbers td').clientWidth") > 100
-        )  # for names to be read
+        # names can be read
+        assert page.run("document.querySelector('#numbers td').clientWidth") > 100
         assert page.problems == []
         assert "NaN" not in page.run("document.querySelector('main').innerHTML")
         assert "undefined" not in page.run("document.querySelector('main').innerHTML")

@@ -1,6 +1,4 @@
-"""Shapley residuals: against least squares on the edges of the hypercube, and the sampler against
-its errors.
-"""
+"""Shapley residuals against least squares on the hypercube; the samplers against their errors."""
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +11,7 @@ from jaxshap import residuals
 
 
 def by_least_squares(worths, players):
-    """The residual of the players' gains, as a flow along all edges, after the gradient that fits
-    it best.
-    """
+    """The best potential of the players' gains along all edges, the residual flow, the edges."""
     number = len(worths).bit_length() - 1
     edges = [(s, s | 1 << j, j) for j in range(number) for s in range(2**number) if not s >> j & 1]
     gradient = np.zeros((len(edges), 2**number))
@@ -92,9 +88,7 @@ def ten_players():
 
 @pytest.mark.parametrize("estimate", [residuals.estimate_norms, residuals.estimate_shares])
 def test_the_sampler_is_unbiased_and_its_standard_errors_hold(estimate):
-    """100 keys, 10 players: the mean z of one player has spread 0.1, the spread of all has about
-    0.04.
-    """
+    """100 keys, 10 players: the mean z of a player has spread 0.1, the spread of z 0.04."""
     game = game_of(ten_players())
     truth = (residuals.norms if estimate is residuals.estimate_norms else residuals.shares)(game)
     runs = [estimate(key, game, 22 * 150) for key in range(100)]
@@ -124,10 +118,7 @@ def count_of(number):
         (lambda: residuals.estimate_norms(0, game_of(random_table(0, 3)), 15), "pass 16 or more"),
         (lambda: residuals.norms(game_of(random_table(0, 3)), [[0, 3]]), "not a set of players"),
         (lambda: residuals.norms(count_of(30)), "at most 22 players"),
-        (
-            lambda: residuals.estimate_norms(0, count_of(200), 900),
-            "residuals.estimate_shares",
-        ),
+        (lambda: residuals.estimate_norms(0, count_of(200), 900), "residuals.estimate_shares"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_do(call, message):
@@ -135,24 +126,38 @@ def test_what_cannot_be_done_says_what_to_do(call, message):
         call()
 
 
+@pytest.mark.parametrize(
+    "estimate", [residuals.estimate_norms, residuals.estimate_shares, residuals.edge_norms]
+)
+def test_too_small_a_budget_says_how_much_is_needed_and_that_is_enough(estimate):
+    game = game_of(random_table(0, 3).astype(np.float32))
+    with pytest.raises(jaxshap.BudgetError) as caught:
+        estimate(0, game, 15)
+    assert np.isfinite(estimate(0, game, caught.value.needed).std_error).all()
+    with pytest.raises(jaxshap.BudgetError):
+        estimate(0, game, caught.value.needed - 1)
+
+
 class TestEdges:
-    def test_many_draws_an_entry_come_near_the_exact_norms_within_their_errors(self):
-        """24 numbers, four standard errors: false alarms about 1 in 600, the bias of 256 draws left
-        aside.
-        """
+    def test_many_draws_per_entry_come_near_the_exact_norms_within_their_errors(self):
+        """Four standard errors, and 2 % for the bias that 256 draws per entry leave."""
         game = game_of(np.asarray(random_table(5, 4), np.float32))
-        found = jaxshap.residuals.edge_norms(0, game, 600_000, draws_an_entry=256)
+        found = residuals.edge_norms(0, game, 600_000, draws_per_entry=256)
         exact = residuals.norms(game)
         assert (np.abs(found.values - exact) < 4 * found.std_error + 0.02 * exact).all()
 
-    def test_few_draws_an_entry_are_biased_upwards_where_the_noise_stability_estimate_is_not(self):
+    def test_few_draws_per_entry_are_biased_upwards_where_the_noise_stability_estimate_is_not(self):
         game = game_of(np.asarray(random_table(6, 4), np.float32))
         exact = np.asarray(residuals.norms(game))
-        edges = jaxshap.residuals.edge_norms(1, game, 100_000, draws_an_entry=1)
+        edges = residuals.edge_norms(1, game, 100_000, draws_per_entry=1)
         stable = residuals.estimate_norms(1, game, 100_000)
         assert ((edges.values - exact) > 4 * edges.std_error).all()
         assert (np.abs(stable.values - exact) < 4 * stable.std_error).all()
 
     def test_too_small_a_budget_is_named(self):
         with pytest.raises(ValueError, match="buys 1 edges of 82"):
-            jaxshap.residuals.edge_norms(0, game_of(np.zeros(16, np.float32)), 100)
+            residuals.edge_norms(0, game_of(np.zeros(16, np.float32)), 100)
+
+    def test_an_entry_takes_a_draw_or_more(self):
+        with pytest.raises(jaxshap.InputError, match="draws_per_entry=0: pass 1 or more"):
+            residuals.edge_norms(0, game_of(np.zeros(16, np.float32)), 100, draws_per_entry=0)

@@ -33,9 +33,8 @@ def softmax(outputs):
 
 
 def picked(outputs, classes):
-    return np.take_along_axis(
-        outputs, np.broadcast_to(classes, outputs.shape[:2])[..., None], axis=2
-    )[..., 0]
+    classes = np.broadcast_to(classes, outputs.shape[:2])[..., None]
+    return np.take_along_axis(outputs, classes, axis=2)[..., 0]
 
 
 def worths(game):
@@ -139,10 +138,8 @@ def test_the_mean_loss_over_rows_has_the_values_of_sage():
         jaxshap.marginal(probabilities, ROWS, BACKGROUND),
         jaxshap.rewards.loss(LABELS, "cross_entropy"),
     )
-    each, mean = (
-        jaxshap.shapley_values(game),
-        jaxshap.shapley_values(jaxshap.rewards.averaged(game)),
-    )
+    each = jaxshap.shapley_values(game)
+    mean = jaxshap.shapley_values(jaxshap.rewards.averaged(game))
     np.testing.assert_allclose(mean, each.mean(1), atol=1e-5)
     weighted = jaxshap.shapley_values(jaxshap.rewards.averaged(game, np.float32([1, 0, 0, 3])))
     np.testing.assert_allclose(weighted, (each[:, 0] + 3 * each[:, 3]) / 4, atol=1e-5)
@@ -179,11 +176,112 @@ def test_gradients_go_through_rewards():
         (logits, jaxshap.rewards.loss(TARGETS, "cross_entropy"), "whole labels"),
         (number, lambda v: v.astype(int), "floating-point"),
         (number, lambda v: v / 0, "not finite"),
+        (number, "squared", "'squared' is not a reward: pass a function"),
+        (number, jaxshap.rewards.loss(LABELS, "cross_entropy"), r"outputs \(rows, classes\)"),
     ],
 )
 def test_rewards_that_do_not_fit_say_so(model, function, message):
     with pytest.raises((ValueError, TypeError), match=message):
         jaxshap.rewards.reward(jaxshap.marginal(model, ROWS, BACKGROUND), function)
+
+
+ABOUT_CLASSES = {
+    "class_probability": jaxshap.rewards.class_probability,
+    "log_odds": jaxshap.rewards.log_odds,
+    "agreement": jaxshap.rewards.agreement,
+    "class_rank": jaxshap.rewards.class_rank,
+    "cross entropy": lambda labels: jaxshap.rewards.loss(labels, "cross_entropy", logits=True),
+}
+
+
+@pytest.mark.parametrize("name", ABOUT_CLASSES)
+@pytest.mark.parametrize("classes", [[-1, 0, 1, 2], [0, 1, 2, 3], np.uint8([0, 1, 2, 255])])
+def test_classes_that_the_model_does_not_have_are_refused_inside_jit_too(name, classes):
+    game = jaxshap.marginal(logits, ROWS, BACKGROUND)
+
+    def rewarded(classes):
+        return jaxshap.rewards.reward(game, ABOUT_CLASSES[name](classes)).full
+
+    with pytest.raises(jaxshap.InputError, match="numbers from 0 to 2, not"):
+        rewarded(classes)
+    with pytest.raises(jaxshap.InputError, match="numbers from 0 to 2, not"):
+        jax.jit(lambda: rewarded(classes))()
+
+
+@pytest.mark.parametrize("name", ABOUT_CLASSES)
+def test_a_traced_class_that_the_model_does_not_have_gives_nan(name):
+    game = jaxshap.marginal(probabilities, ROWS, BACKGROUND)
+
+    @jax.jit
+    def ends(classes):
+        rewarded = jaxshap.rewards.reward(game, ABOUT_CLASSES[name](classes))
+        return jnp.stack([rewarded.empty, rewarded.full])
+
+    unknown = np.isnan(ends(jnp.array([-1, 0, 3, 2])))
+    np.testing.assert_array_equal(unknown, [[True, False, True, False]] * 2)
+
+
+@pytest.mark.parametrize("name", ABOUT_CLASSES)
+@pytest.mark.parametrize(
+    ("classes", "error", "message"),
+    [
+        (np.complex64(LABELS), TypeError, "real numbers, not complex64"),
+        (np.array(["2020-01-01"] * 4, "datetime64[D]"), TypeError, "real numbers, not datetime64"),
+        (["cat", "dog", "cat", "dog"], TypeError, "encode them first"),
+        (np.float32(LABELS), TypeError, "whole"),
+        (np.array([True, False, True, False]), TypeError, "whole"),
+        (LABELS + 2**32, ValueError, "overflow int32"),
+    ],
+)
+def test_classes_that_are_no_whole_numbers_are_refused(name, classes, error, message):
+    game = jaxshap.marginal(logits, ROWS, BACKGROUND)
+    with pytest.raises(jaxshap.InputError, match=message) as caught:
+        jaxshap.rewards.reward(game, ABOUT_CLASSES[name](classes))
+    assert isinstance(caught.value, error)
+
+
+@pytest.mark.parametrize("kind", ["squared", "absolute", lambda outputs, labels: outputs])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.complex64(TARGETS), "real numbers, not complex64"),
+        (np.array([1, 2, 3, 4], "timedelta64[s]"), "real numbers, not timedelta64"),
+        (np.array([1, 2, 3, None]), "real numbers, not object"),
+        (3.0, "pass one label per row"),
+    ],
+)
+def test_labels_that_are_no_real_numbers_are_refused(kind, labels, message):
+    with pytest.raises(jaxshap.InputError, match=message):
+        jaxshap.rewards.loss(labels, kind)
+
+
+def test_labels_of_any_real_type_are_taken_as_those_of_the_outputs():
+    game = jaxshap.marginal(number, ROWS, BACKGROUND)
+    wanted = jaxshap.rewards.reward(game, jaxshap.rewards.loss(np.float32(LABELS))).full
+    for labels in (LABELS, LABELS.tolist(), np.uint8(LABELS), np.float64(LABELS)):
+        found = jaxshap.rewards.reward(game, jaxshap.rewards.loss(labels)).full
+        assert found.dtype == game.full.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(3), "one a row"),
+        ([1.0, -1.0, 1.0, 1.0], "non-negative"),
+        (np.zeros(4), "not all of them 0"),
+        ([1.0, np.nan, 1.0, 1.0], "non-negative"),
+    ],
+)
+def test_weights_of_rows_that_make_no_mean_are_refused(weights, message):
+    game = jaxshap.marginal(number, ROWS, BACKGROUND)
+    with pytest.raises(jaxshap.InputError, match=message):
+        jaxshap.rewards.averaged(game, weights)
+
+
+def test_a_game_without_rows_has_no_mean_over_them():
+    with pytest.raises(jaxshap.InputError, match="no rows to average"):
+        jaxshap.rewards.averaged(jaxshap.table([0.0, 1.0, 2.0, 4.0]))
 
 
 def test_a_loss_that_is_not_known_is_named():

@@ -1,6 +1,4 @@
-"""The spectrum of the regression, and bounds that hold in simulation without being so wide that
-they could not fail.
-"""
+"""The spectrum of the regression, and bounds that hold in simulation without being too wide."""
 
 import math
 
@@ -11,8 +9,8 @@ import pytest
 from known_games import brute_force_shapley, random_table
 
 import jaxshap
-from jaxshap.games.coalitions import draw_independent, kernel_mass
-from jaxshap.theory import bounds as theory
+from jaxshap import theory
+from jaxshap.games import draw_independent, kernel_mass
 
 NUM_PLAYERS = 5
 WORTHS = random_table(3, NUM_PLAYERS)
@@ -30,8 +28,8 @@ def test_the_eigenvalues_are_those_of_the_sum_over_all_coalitions(num_players):
 
 
 def test_the_eigenvalue_holds_in_a_sample_of_thirty_players():
-    """X'WX is the kernel's mass times E[z z']; along a direction with Σ = 0 the sample mean must be
-    within 4 errors.
+    """X'WX is the kernel's mass times E[z z']. Along a direction with Σ = 0 the sample mean must be
+    within four standard errors of it.
     """
     direction = np.where(np.arange(30) < 15, 1, -1) * np.linspace(0.5, 1.5, 30)
     direction = (direction - direction.mean()) / np.linalg.norm(direction - direction.mean())
@@ -80,8 +78,8 @@ SCHEDULES = {
 @pytest.mark.parametrize("importance", [True, False])
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_the_expected_error_is_within_its_bound_and_not_far_below_it(name, importance):
-    """Within four standard errors of the mean over 200 keys; by importance, a bound 3,000 times too
-    wide fails.
+    """Within four standard errors of the mean over 200 keys. With importance sampling, a bound that
+    is 3,000 times too wide fails.
     """
     schedule, bound = SCHEDULES[name]
     for num_steps in (50, 800):
@@ -92,9 +90,7 @@ def test_the_expected_error_is_within_its_bound_and_not_far_below_it(name, impor
 
 
 def test_the_inverse_schedule_falls_like_one_over_steps():
-    """The rate of its bound, so a step or an average that is off shows: four times the steps, a
-    fourth of the error.
-    """
+    """Four times the steps, a fourth of the error: a wrong step or average would show."""
     few, many = (
         squared_errors(jaxshap.estimators.InverseStep(), steps).mean() for steps in (400, 1600)
     )
@@ -113,7 +109,7 @@ def test_tail_probabilities_are_within_markov_and_deviation_bounds():
 
 
 def test_chebyshev_holds_without_replacement_and_so_does_the_variance_it_stands_on():
-    """Player 0: variance Σ p_S gain² a draw, of which without replacement the mean has at most 1/m."""
+    """A draw of player 0 has variance Σ p_S gain²; the mean of m draws has at most 1/m of it."""
     members = (np.arange(32) >> 0) & 1 == 0
     sizes = np.bitwise_count(np.arange(32)[members].astype(np.uint8))
     gains = WORTHS[np.arange(32)[members] + 1] - WORTHS[members]
@@ -139,10 +135,7 @@ def test_the_calculators_ask_for_just_enough():
     steps = theory.inverse_steps(0.5, 0.1, *rest)
     assert theory.markov(0.5, theory.inverse_step_bound(steps, *rest)) <= 0.1
     assert theory.markov(0.5, theory.inverse_step_bound(steps - 2, *rest)) > 0.1
-    for delta in (
-        0.3,
-        1e-3,
-    ):  # Markov asks for fewer steps in the first case, deviation in the second
+    for delta in (0.3, 1e-3):  # Markov asks for fewer steps for the first, deviation for the second
         steps = theory.root_steps(0.5, delta, *rest)
 
         def best(steps, delta=delta):
@@ -158,3 +151,11 @@ def test_steps_outside_the_theory_are_refused_with_the_bound():
     game = jaxshap.table(jnp.asarray(WORTHS, jnp.float32))
     with pytest.raises(ValueError, match=r"1/μ = 0\.625"):
         jaxshap.estimate(0, game, jaxshap.ProjectedSGD(jaxshap.estimators.ConstantStep(0.7)), 20)
+
+
+def test_numbers_of_players_outside_the_theory_are_refused():
+    for function in (theory.spectrum, theory.gram_matrix, theory.strong_convexity):
+        with pytest.raises(jaxshap.InputError, match="two players or more"):
+            function(1)
+    with pytest.raises(jaxshap.InputError, match="at most 20 players, or see spectrum"):
+        theory.gram_matrix(30)

@@ -1,6 +1,4 @@
-"""What explanations leave out and how far to believe them: additivity, support of the data,
-redundancy, stability.
-"""
+"""How far to believe explanations: additivity, support of the data, redundancy, stability."""
 
 import pickle
 
@@ -11,9 +9,10 @@ import pytest
 from known_games import random_table
 
 import jaxshap
-from jaxshap.estimators.protocol import Estimate
-from jaxshap.games.coalitions import all_coalitions
-from jaxshap.trust.additivity import measure_additivity, sample_pairs
+from jaxshap.estimators import Estimate
+from jaxshap.games import all_coalitions
+from jaxshap.trust.additivity import measure_additivity
+from jaxshap.trust.pair_samples import sample_pairs
 from jaxshap.trust.rankings import run_agreement, stability
 from jaxshap.trust.redundancy import diluted
 
@@ -29,7 +28,7 @@ def kernel_weights(number):
 
 
 def by_least_squares(worths, order):
-    """Weighted R² of the best fit of this order that is right at ∅ and N, by the normal equations."""
+    """Weighted R² of the best fit of this order that meets ∅ and N, by the normal equations."""
     number = len(worths).bit_length() - 1
     members = np.asarray(all_coalitions(number)).astype(float)
     first, second = np.triu_indices(number, 1)
@@ -107,15 +106,13 @@ class TestAdditivity:
         assert abs(np.mean(gaps)) < 1  # four standard errors of a mean of 16
 
     def test_noise_is_not_explained_by_pairs(self):
-        """A game of independent worths: the pairs that a sample fits do not predict those left out."""
+        """A game of independent worths: the pairs that a sample fits predict nothing else."""
         game = jaxshap.table(jnp.asarray(np.random.default_rng(0).normal(size=2**12), jnp.float32))
         found = measured(game, exact_values(game), 300)
         assert found.pairwise.overall < found.additive.overall + 4 * found.additive.overall_error
 
     def test_many_players_take_the_dual_road_to_the_same_answer(self):
-        """With fewer pairs of coalitions than of players the regression is solved in the other
-        space.
-        """
+        """With fewer pairs of coalitions than of players the regression is solved in its dual."""
         number = 24
         weights = jnp.zeros(number).at[0].set(1)
 
@@ -129,9 +126,7 @@ class TestAdditivity:
         assert found.pairwise.overall > found.additive.overall + 0.1
 
     def test_errors_of_the_values_do_not_count_against_the_game(self):
-        """An additive game with noisy values is still additive once their standard errors are
-        known.
-        """
+        """An additive game with noisy values is additive once their standard errors are known."""
         number, size = 14, 0.8
         game = jaxshap.make_game(lambda s: s.astype(jnp.float32).sum(), number)
         noise = np.random.default_rng(0).normal(size=number) * size
@@ -159,12 +154,45 @@ class TestDiagnose:
         assert lines[3].startswith("Off-manifold")
         assert any(line.startswith("Diluted: x0 and x1") for line in lines)
 
+    def test_findings_are_records_and_the_text_is_made_from_them(self):
+        rng = np.random.default_rng(0)
+        X, background = rng.normal(size=(4, 5)), rng.normal(size=(40, 5))
+        background[:, 1] = background[:, 0]
+        ex = jaxshap.explain(
+            lambda rows: rows[:, 0] + rows[:, 1] + 5 * rows[:, 2] * rows[:, 3], X, background
+        )
+        diagnosis = ex.diagnose()
+        findings = diagnosis.findings()
+        topics = ["additivity", "pairs", "ranking", "off-manifold", "dilution"]
+        assert [finding.topic for finding in findings] == topics
+        verdicts = {finding.topic: finding.verdict for finding in findings}
+        assert verdicts["additivity"] == diagnosis.additivity.verdict == "pairwise"
+        assert verdicts["pairs"] == "x2 × x3"
+        assert verdicts["ranking"] == "4 of 4"
+        assert verdicts["off-manifold"] == f"{100 * diagnosis.off_manifold.overall:.3g} %"
+        assert verdicts["dilution"] == "x0 and x1"
+        lines = repr(diagnosis).splitlines()
+        assert len(lines) == len(findings)
+        assert all(
+            line.endswith(f": {one.text}") for line, one in zip(lines, findings, strict=True)
+        )
+        additive = jaxshap.explain(lambda rows: rows.sum(1), X, background[:5]).diagnose()
+        assert [finding.topic for finding in additive.findings()] == ["additivity", "ranking"]
+
+    def test_a_budget_that_buys_too_few_pairs_names_what_is_needed(self):
+        with pytest.raises(jaxshap.BudgetError, match="pass 16 or more") as refused:
+            sample_pairs(KEY, 10, 15)
+        assert refused.value.needed == 16
+        with pytest.raises(jaxshap.BudgetError, match="pass 14 or more"):
+            sample_pairs(KEY, 4, 13)
+
     def test_rows_and_outputs_can_be_picked_first(self):
         rng = np.random.default_rng(1)
         X, background = rng.normal(size=(3, 4)), rng.normal(size=(30, 4))
-        model = lambda rows: jnp.stack(
-            [rows[:, 0] * rows[:, 1], rows.sum(1), rows[:, 2] ** 2], axis=1
-        )
+
+        def model(rows):
+            return jnp.stack([rows[:, 0] * rows[:, 1], rows.sum(1), rows[:, 2] ** 2], axis=1)
+
         ex = jaxshap.explain(model, X, background)
         whole = ex.diagnose()
         assert whole.additivity.additive.values.shape == (3, 3)
@@ -187,9 +215,8 @@ class TestDiagnose:
         )
         ex = jaxshap.explain(model, X[:5], X)
         game = jaxshap.marginal(jaxshap.host(model.predict), X[:5], X)
-        expected = measured(
-            game, Estimate(*(jnp.moveaxis(p, 1, 0) for p in (ex.values, ex.std_error))), 2**4
-        )
+        values = Estimate(jnp.moveaxis(ex.values, 1, 0), jnp.moveaxis(ex.std_error, 1, 0))
+        expected = measured(game, values, 2**4)
         found = ex.diagnose().additivity
         np.testing.assert_allclose(found.additive.overall, expected.additive.overall, atol=1e-4)
 
@@ -198,9 +225,8 @@ class TestDiagnose:
         rows = rng.normal(size=(40, 3)).astype(np.float32)
         rows = np.column_stack([rows, rows[:, 0], np.full(40, np.nan, np.float32)])
         rows[::7, 1] = rows[::9, 3] = np.nan
-        found = jaxshap.explain(lambda x: jnp.nan_to_num(x[:, :4]).sum(1), rows[:5], rows).diagnose(
-            budget=32
-        )
+        ex = jaxshap.explain(lambda x: jnp.nan_to_num(x[:, :4]).sum(1), rows[:5], rows)
+        found = ex.diagnose(budget=32)
         assert found.off_manifold is None
         assert found.additivity.verdict == "additive"
         assert [one.features for one in found.diluted] == [("x0", "x3")]
@@ -217,11 +243,8 @@ class TestDiagnose:
             {},
         ]
         for option in options:
-            assert (
-                jaxshap.explain(model, X, background, **option)
-                .diagnose()
-                .verdict.startswith("additive")
-            )
+            ex = jaxshap.explain(model, X, background, **option)
+            assert ex.diagnose().additivity.verdict == "additive"
 
     def test_without_a_model_it_says_what_to_do(self, tmp_path):
         rng = np.random.default_rng(4)
@@ -229,11 +252,8 @@ class TestDiagnose:
             lambda rows: rows.sum(1), rng.normal(size=(2, 3)), rng.normal(size=(5, 3))
         )
         ex.save(tmp_path / "ex.npz")
-        for other in (
-            jaxshap.load(tmp_path / "ex.npz"),
-            ex[:, "x1"],
-            pickle.loads(pickle.dumps(ex)),
-        ):
+        loaded, unpickled = jaxshap.load(tmp_path / "ex.npz"), pickle.loads(pickle.dumps(ex))
+        for other in (loaded, ex[:, "x1"], unpickled):
             with pytest.raises(ValueError, match="diagnose the result of explain"):
                 other.diagnose()
 
@@ -257,22 +277,21 @@ class TestOffManifold:
     def test_new_rows_of_independent_features_are_outside_no_more_often_than_said(
         self, features, rows
     ):
-        """Mixtures of such rows are like any of them; 5 % and four standard errors of the mean over
-        60 rows.
-        """
+        """Their mixtures look like them; 5 % and four standard errors of the mean over 60 rows."""
         rng = np.random.default_rng(features)
         data, new = rng.normal(size=(rows, features)), rng.normal(size=(60, features))
         found = jaxshap.trust.off_manifold_share(new, data, num_orderings=16)
         assert found.overall < found.expected + 4 * found.by_row.std() / np.sqrt(60)
 
     def test_the_share_is_that_of_all_mixtures(self):
-        """Against enumeration with the weights of Shapley gains; four standard errors for 3 + 9
-        numbers.
-        """
+        """By enumeration with the weights of Shapley gains; four standard errors, 3 + 9 numbers."""
         rng = np.random.default_rng(1)
         data = rng.normal(size=(30, 3)) @ np.array([[1, 0.95, 0.3], [0, 0.3, 0.2], [0, 0, 0.8]])
         rows = data[:3]
-        score = lambda points: -jnp.abs(points[:, 0] - points[:, 1])  # noqa: E731
+
+        def score(points):
+            return -jnp.abs(points[:, 0] - points[:, 1])
+
         found = jaxshap.trust.off_manifold_share(rows, data, score=score, num_orderings=2000)
         lowest = np.quantile(np.asarray(score(data)), 0.05)
         members = np.asarray(all_coalitions(3))
@@ -299,7 +318,7 @@ class TestOffManifold:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            ({"inside": 0}, "share of the background"),
+            ({"inside": 0.0}, "share of the background"),
             ({"neighbours": 50}, "from 1 to 24, four fifths of the 30 rows"),
             ({"num_orderings": 1}, "2 or more"),
             ({"score": lambda points: points}, "one a row"),
@@ -313,9 +332,7 @@ class TestOffManifold:
 
 class TestRedundancy:
     def test_a_duplicated_feature_is_found_and_its_group_gets_what_the_feature_had(self):
-        """The duplicated-feature example: the model splits its weight, and neither copy looks
-        important.
-        """
+        """The model splits the weight of a duplicated feature: neither copy looks important."""
         rng = np.random.default_rng(0)
         X = rng.normal(size=(200, 3))
         doubled = np.column_stack([X, X[:, 0]])
@@ -346,9 +363,7 @@ class TestRedundancy:
         assert diluted(ex.values, doubled, ex.feature_names) == []
 
     def test_chains_are_not_groups_and_constants_belong_to_none(self):
-        """All in a group go together, two by two: b with a and with c does not put a and c
-        together.
-        """
+        """Any two of a group go together: b with a and b with c does not put a and c together."""
         rng = np.random.default_rng(0)
         a, c = rng.normal(size=(2, 2000))
         data = np.column_stack([a, a + c, c, np.ones(2000)])
@@ -366,26 +381,21 @@ class TestStability:
         assert not stability(values, np.full((3, 6), np.nan)).certain.any()
 
     def test_certain_means_wrong_in_at_most_five_of_a_hundred(self):
-        """2,000 noisy copies of each of 20 profiles: of those called certain, the top 3 are the
-        true ones.
-        """
+        """2,000 noisy copies of 20 profiles: where called certain, the top 3 are the true ones."""
         rng = np.random.default_rng(1)
         truth = rng.normal(size=(20, 1, 8))
         noisy = truth + 0.03 * rng.normal(size=(20, 2000, 8))
-        found = stability(noisy.reshape(-1, 8), np.full((40_000, 8), 0.03)).certain.reshape(
-            20, 2000
-        )
+        judged = stability(noisy.reshape(-1, 8), np.full((40_000, 8), 0.03))
+        certain = judged.certain.reshape(20, 2000)
         largest = [
             np.sort(np.argsort(-np.abs(part), axis=-1)[..., :3], axis=-1) for part in (truth, noisy)
         ]
-        wrong = (largest[0] != largest[1]).any(-1) & found
-        assert found.mean() > 0.2
+        wrong = (largest[0] != largest[1]).any(-1) & certain
+        assert certain.mean() > 0.2
         assert wrong.mean(1).max() < 0.05
 
     def test_predicted_agreement_is_that_of_repeated_keys(self):
-        """Signs and order that standard errors promise, against those found over 60 keys; within 3
-        points of 100.
-        """
+        """Signs and order that standard errors promise, and those of 60 keys; within 3 of 100."""
         game = jaxshap.table(jnp.asarray(random_table(2, 8), jnp.float32))
         truth = np.asarray(jaxshap.shapley_values(game))[None]
         runs = [jaxshap.estimate(key, game, jaxshap.Permutation(), 64) for key in range(60)]
@@ -403,7 +413,7 @@ class TestStability:
         rng = np.random.default_rng(4)
         values, errors = rng.normal(size=(7, 5, 3)), rng.random(size=(7, 5, 3)) / 5
         whole = stability(values, errors)
-        monkeypatch.setattr("jaxshap.trust.rankings.MOST_PAIRS", 100)
+        monkeypatch.setattr("jaxshap.trust.rankings.MAX_PAIRS", 100)
         for one, other in zip(whole[2:], stability(values, errors)[2:], strict=True):
             assert one.shape == (7, 3)
             np.testing.assert_allclose(one, other, rtol=1e-12)  # sums of blocks may round otherwise

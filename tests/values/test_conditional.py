@@ -83,7 +83,7 @@ def test_products_of_gaussians_have_the_right_conditional_variance():
 
 
 def test_a_copula_follows_margins_of_another_shape():
-    """exp of normal features, and a model of their logarithms: the closed form of the normal ones."""
+    """exp of normal features, and a model of their logarithms: the normal closed form."""
     normal, rows, slope = (
         normal_rows(0, 4000) / 2,
         normal_rows(1, 3) / 2,
@@ -263,7 +263,9 @@ class TestKMeans:
         rows = rng.normal(size=(60, 3))
         few = jaxshap.kmeans(rows, 4, weights=rng.random(60), key=1)
         result = jaxshap.explain(lambda x: jnp.tanh(x.sum(1)), rows[:2], few)
-        game = jaxshap.marginal(lambda x: jnp.tanh(x.sum(1)), rows[:2], few.rows, few.weights)
+        game = jaxshap.marginal(
+            lambda x: jnp.tanh(x.sum(1)), rows[:2], few.rows, weights=few.weights
+        )
         np.testing.assert_allclose(result.values.T, jaxshap.shapley_values(game), atol=1e-6)
 
     def test_as_many_as_there_are_rows_is_the_background(self):

@@ -8,8 +8,9 @@ from known_games import membership
 
 import jaxshap
 from jaxshap.games.coalitions import all_coalitions
-from jaxshap.values import masked as masking
-from jaxshap.values.masked import HostMasked, Masked
+from jaxshap.values import host_masked, masked
+from jaxshap.values.host_masked import HostMasked
+from jaxshap.values.masked import Masked
 
 RNG = np.random.default_rng(0)
 ROWS, BACKGROUND = (RNG.normal(size=(count, 4)).astype(np.float32) for count in (5, 19))
@@ -57,7 +58,7 @@ class TestAgainstLoops:
         np.testing.assert_allclose(game.full, expected[-1], atol=1e-5)
 
     def test_weights_make_the_mean_weighted(self, model, wrap):
-        game = jaxshap.marginal(wrap(model), ROWS, BACKGROUND, WEIGHTS)
+        game = jaxshap.marginal(wrap(model), ROWS, BACKGROUND, weights=WEIGHTS)
         expected = looped(model, ROWS, BACKGROUND, WEIGHTS)
         np.testing.assert_allclose(worths_of(game), expected, atol=1e-5)
         np.testing.assert_allclose(game.empty, expected[0], atol=1e-5)
@@ -72,7 +73,8 @@ class TestAgainstLoops:
         """Every block size from one point a call to all at once gives the same numbers."""
         expected = looped(model, ROWS, BACKGROUND, np.ones(19))
         for limit in (1, 500, 3000, 10000):
-            monkeypatch.setattr(masking, "byte_limit", lambda limit=limit: limit)
+            for module in (masked, host_masked):
+                monkeypatch.setattr(module, "byte_limit", lambda limit=limit: limit)
             game = jaxshap.marginal(wrap(model), ROWS, BACKGROUND)
             np.testing.assert_allclose(worths_of(game, batch_size=16), expected, atol=1e-5)
 
@@ -92,12 +94,13 @@ def test_a_block_bounds_the_points_of_one_model_call(block):
         jnp.asarray(BACKGROUND),
         jnp.asarray(weights),
         None,
+        4,
         block,
     )
     traced = jax.vmap(masked)(all_coalitions(4)[:3])
     assert max(sizes) <= block
     sizes.clear()
-    on_host = HostMasked(jaxshap.host(model), ROWS, BACKGROUND, weights, None, block)(
+    on_host = HostMasked(jaxshap.host(model), ROWS, BACKGROUND, weights, None, 4, block)(
         np.asarray(all_coalitions(4)[:3])
     )
     assert max(sizes) <= max(block, 3)  # a batch of three coalitions is three points at least

@@ -40,7 +40,7 @@ def test_tables_that_do_not_fit_are_refused(wrap, rows, background, message):
 @pytest.mark.parametrize("weights", [np.ones(3, np.float32), np.ones((4, 1), np.float32)])
 def test_weights_must_be_one_a_background_row(wrap, weights):
     with pytest.raises(ValueError, match="4 background rows: pass one a row"):
-        jaxshap.marginal(wrap(lambda x: x.sum(1)), ROWS, BACKGROUND, weights)
+        jaxshap.marginal(wrap(lambda x: x.sum(1)), ROWS, BACKGROUND, weights=weights)
 
 
 @either
@@ -89,7 +89,9 @@ def test_weights_that_cannot_be_a_mean_are_refused(wrap):
     """Negative, zero in sum, or not finite."""
     for weights in ([1, 1, 1, -1], [0, 0, 0, 0], [1, np.nan, 1, 1]):
         with pytest.raises(ValueError, match="weights"):
-            jaxshap.marginal(wrap(lambda x: x.sum(1)), ROWS, BACKGROUND, np.float32(weights))
+            jaxshap.marginal(
+                wrap(lambda x: x.sum(1)), ROWS, BACKGROUND, weights=np.float32(weights)
+            )
 
 
 def test_integer_tables_are_explained_as_numbers():

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.errors import BudgetError
-from jaxshap.estimators.least_squares import LeastSquares, after, least_squares
+from jaxshap.estimators.least_squares import LeastSquares, least_squares, sequence_after
 from jaxshap.estimators.odd.design import balanced_pairs, balanced_rates, least_pairs
 from jaxshap.estimators.odd.fit import fitted, widened_error
 from jaxshap.estimators.odd.kernels import (
@@ -47,7 +47,8 @@ class BalancedPairs(Estimator):
         if budget < least:
             raise BudgetError(
                 f"budget={budget} does not buy each of {num_players} players and its complement: "
-                f"pass budget={least} or more."
+                f"pass budget={least} or more.",
+                needed=least,
             )
         count = affordable_pairs(num_players, budget)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
@@ -193,8 +194,10 @@ def _corrected(rows: Rows, fit_each: bool | None) -> Estimate:
         Rows(*(part[:MOST_ROWS] for part in rows)), rows.signs[MOST_ROWS:], fit_each
     )
     known = jnp.arange(num_rows) < MOST_ROWS
-    rest = _of_regression(Rows(after(means, rows.signs), rows.live, rows.targets - means), known)
-    plain = _of_regression(rows._replace(signs=after(rest.values, rows.signs)))
+    rest = _of_regression(
+        Rows(sequence_after(means, rows.signs), rows.live, rows.targets - means), known
+    )
+    plain = _of_regression(rows._replace(signs=sequence_after(rest.values, rows.signs)))
     own, others, alone = (
         jax.lax.stop_gradient(part.std_error**2).mean(0) for part in (found, rest, plain)
     )

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from jaxshap.errors import BudgetError
-from jaxshap.estimators.least_squares import after, two_thirds
+from jaxshap.estimators.least_squares import debiased_odd_fit, sequence_after
 from jaxshap.estimators.odd.design import balanced_pairs, balanced_rates
 from jaxshap.estimators.pair_regression import regress_pairs
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
@@ -41,8 +41,10 @@ class OddLinear(Estimator):
         least = 2 * min(2 * num_players, most) + 2
         if budget < least:
             raise BudgetError(
-                f"budget={budget} does not determine the values of {num_players} players twice over: "
-                f"pass budget={least} or more."
+                f"budget={budget} does not determine the values of {num_players} players twice "
+                "over: "
+                f"pass budget={least} or more.",
+                needed=least,
             )
         count = affordable_pairs(num_players, budget)
         return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
@@ -57,10 +59,10 @@ class OddLinear(Estimator):
         num_players, total = plan.coalitions.shape[1], (full - empty).reshape(-1)
         odd = ((worths[::2] - worths[1::2]) / 2).reshape(-1, total.size)
         signs = jnp.where(plan.coalitions[::2], 1, -1).astype(odd.dtype)
-        found = two_thirds(signs, odd, plan.live[::2], total / 2)
+        found = debiased_odd_fit(signs, odd, plan.live[::2], total / 2)
         values, error = 2 * found.coefficients, 2 * found.std_error
         if len(signs) > num_players:  # of three players there are no other pairs, and no bias
-            sides = after(values, signs) > 0
+            sides = sequence_after(values, signs) > 0
             other = regress_pairs(
                 sides, plan.live[::2], 2 * odd, total, balanced_rates(num_players)
             )

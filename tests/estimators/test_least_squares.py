@@ -34,27 +34,26 @@ def constrained(design, target, weights, total):
     return np.linalg.solve(system, right)[:players]
 
 
-def fit(*parts):
-    return efficient_least_squares(*map(jnp.asarray, parts))
+def fit(*arrays):
+    return efficient_least_squares(*map(jnp.asarray, arrays))
 
 
 def test_values_are_the_constrained_minimum():
-    parts = problem()
-    np.testing.assert_allclose(fit(*parts).values, constrained(*parts), atol=1e-12)
+    arrays = problem()
+    np.testing.assert_allclose(fit(*arrays).values, constrained(*arrays), atol=1e-12)
 
 
 def test_values_sum_to_the_total_even_in_float32():
-    design, target, weights, total = (jnp.asarray(part, jnp.float32) for part in problem())
-    np.testing.assert_allclose(
-        efficient_least_squares(design, target, weights, total).values.sum(0), total, atol=1e-5
-    )
+    design, target, weights, total = (jnp.asarray(array, jnp.float32) for array in problem())
+    values = efficient_least_squares(design, target, weights, total).values
+    np.testing.assert_allclose(values.sum(0), total, atol=1e-5)
 
 
 def test_a_design_with_no_row_along_the_constraint_is_enough():
     """All singles against the rest fix the differences; the constraint fixes the level."""
     design = 2 * np.eye(4) - 1
-    parts = design, design @ np.arange(4.0)[:, None], np.ones(4), np.array([6.0])
-    np.testing.assert_allclose(fit(*parts).values[:, 0], np.arange(4.0), atol=1e-12)
+    fitted = fit(design, design @ np.arange(4.0)[:, None], np.ones(4), np.array([6.0]))
+    np.testing.assert_allclose(fitted.values[:, 0], np.arange(4.0), atol=1e-12)
 
 
 def test_rows_of_weight_zero_do_not_matter():
@@ -65,39 +64,36 @@ def test_rows_of_weight_zero_do_not_matter():
         np.append(weights, [0, 0, 0]),
         total,
     )
-    np.testing.assert_allclose(
-        fit(*padded).values, constrained(design, target, weights, total), atol=1e-9
-    )
+    expected = constrained(design, target, weights, total)
+    np.testing.assert_allclose(fit(*padded).values, expected, atol=1e-9)
 
 
 def test_residuals_are_what_the_values_leave():
     design, target, weights, total = problem()
-    result = fit(design, target, weights, total)
-    np.testing.assert_allclose(
-        result.residuals, target - design @ np.asarray(result.values), atol=1e-12
-    )
+    fitted = fit(design, target, weights, total)
+    residuals = target - design @ np.asarray(fitted.values)
+    np.testing.assert_allclose(fitted.residuals, residuals, atol=1e-12)
 
 
 def test_outputs_keep_their_shape():
     design, target, weights, total = problem(outputs=6)
     shaped = fit(design, target.reshape(-1, 3, 2), weights, total.reshape(3, 2))
-    np.testing.assert_allclose(
-        shaped.values.reshape(5, 6), fit(design, target, weights, total).values, atol=1e-12
-    )
+    flat = fit(design, target, weights, total)
+    np.testing.assert_allclose(shaped.values.reshape(5, 6), flat.values, atol=1e-12)
     assert shaped.residuals.shape == (30, 3, 2)
 
 
 def test_the_jackknife_is_leave_one_out_about_the_full_fit():
-    design, target, weights, total = parts = problem()
+    design, target, weights, total = arrays = problem()
     sampled = np.arange(30) >= 8
     unseen = np.linspace(0.2, 1, 30)
-    full = constrained(*parts)
+    full = constrained(*arrays)
     variance, count = np.zeros_like(full), sampled.sum()
     for row in np.flatnonzero(sampled):
         keep = np.arange(30) != row
         left_out = constrained(design[keep], target[keep], weights[keep], total)
         variance += unseen[row] * (left_out - full) ** 2 * count / (count - 1)
-    error = jackknife_error(fit(*parts), jnp.asarray(sampled), jnp.asarray(unseen))
+    error = jackknife_error(fit(*arrays), jnp.asarray(sampled), jnp.asarray(unseen))
     np.testing.assert_allclose(error, np.sqrt(variance), rtol=1e-9)
 
 

@@ -10,7 +10,7 @@ from known_games import membership, random_table
 from scipy import stats
 
 import jaxshap
-from jaxshap.trust.uncertainty import posterior
+from jaxshap.trust.bayesian import posterior
 
 ESTIMATE = jaxshap.Estimate(jnp.asarray([1.0, -2.0]), jnp.asarray([0.5, 0.1]))
 
@@ -25,23 +25,19 @@ def test_intervals_are_quantiles_of_the_normal_and_of_students_distribution():
             ESTIMATE.values - lower, quantile * ESTIMATE.std_error, rtol=1e-5
         )
     with pytest.raises(ValueError, match="between 0 and 1"):
-        jaxshap.trust.interval(ESTIMATE, 95)
+        jaxshap.trust.interval(ESTIMATE, 95.0)
 
 
 def test_students_intervals_cover_as_they_say_with_few_draws():
-    """Four orderings leave 3 degrees of freedom: t covers 95 %, the normal far less. 800 keys × 6
-    players.
-    """
+    """Four orderings leave 3 degrees of freedom: t covers 95 %, the normal far less; 800 keys."""
     worths = random_table(2, 6)
-    game, truth = (
-        jaxshap.table(jnp.asarray(worths, jnp.float32)),
-        jaxshap.shapley_values(jaxshap.table(worths)),
-    )
+    game = jaxshap.table(jnp.asarray(worths, jnp.float32))
+    truth = jaxshap.shapley_values(jaxshap.table(worths))
     run = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Permutation(False), 22)))
-    result = run(jax.random.split(jax.random.key(0), 800))
+    estimates = run(jax.random.split(jax.random.key(0), 800))
     covered = {}
     for degrees in (3, None):
-        lower, upper = jaxshap.trust.interval(result, 0.95, degrees)
+        lower, upper = jaxshap.trust.interval(estimates, 0.95, degrees)
         covered[degrees] = float(((lower <= truth) & (truth <= upper)).mean())
     assert 0.93 < covered[3] < 0.985
     assert covered[None] < 0.91
@@ -94,7 +90,11 @@ def test_a_better_fit_has_a_higher_density_of_no_error():
         jnp.asarray(players @ np.arange(5.0) + 0.1 * random_table(1, 5), jnp.float32)
     )
     rough = jaxshap.table(jnp.asarray(players @ np.arange(5.0) + random_table(1, 5), jnp.float32))
-    assert (
-        jaxshap.trust.bayes_shap(0, additive, 200).error_density()
-        > 2 * jaxshap.trust.bayes_shap(0, rough, 200).error_density()
-    )
+    close, far = (jaxshap.trust.bayes_shap(0, game, 200) for game in (additive, rough))
+    assert close.error_density() > 2 * far.error_density()
+
+
+def test_a_budget_that_buys_no_coalition_names_what_is_needed():
+    with pytest.raises(jaxshap.BudgetError, match="budget=3 or more") as refused:
+        jaxshap.trust.bayes_shap(0, jaxshap.table([0.0, 1.0, 2.0, 4.0]), 2)
+    assert refused.value.needed == 3

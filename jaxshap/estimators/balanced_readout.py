@@ -1,0 +1,192 @@
+"""Linear read-outs of Shapley values from pairs {S, N∖S} whose players are relabelled at random.
+
+Among all read-outs that are exact for additive games and unbiased for every game, the one with the
+least error in a smooth random game. Computed once on the host, in float64: it depends on the pairs
+alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+from scipy import linalg
+
+from jaxshap.estimators.balanced_kernel import (
+    OWN_SHARE,
+    covariance,
+    covariance_between,
+    exact_variance,
+    own_variance,
+)
+
+MAX_KRIGED_PAIRS = 2047  # with a covariance of their own; regression makes use of the others
+MAX_DENSE_PAIRS = 2303  # whose left-out errors are a matrix: the bucket of MAX_KRIGED_PAIRS
+BLOCK = 1024  # rows of a large covariance at once
+
+
+class ReadOut(NamedTuple):
+    """φ = total/n + linearᵀ rest, rest being gaps less their share of the total; and its errors.
+
+    `left_out` makes errors e of each pair out of residuals, rest − centred @ linearᵀ rest, such
+    that Σ_p (linear_p e_p)² is the variance of the values. It is a matrix, or one factor per pair;
+    NaN where nothing is left over, 0 where all pairs are known.
+    """
+
+    linear: Float[Array | np.ndarray, "p n"]
+    centred: Float[Array | np.ndarray, "p n"]
+    left_out: Float[Array | np.ndarray, "p q"]
+
+
+class _Fit(NamedTuple):
+    """A read-out, and its covariance with what it reads."""
+
+    linear: Float[np.ndarray, "p n"]
+    shared: Float[np.ndarray, "p n"]
+
+
+def read_out(sides: Bool[np.ndarray, "p n"], dense: bool = True) -> ReadOut:
+    """Of these pairs, at least n − 1, which determine an additive game.
+
+    `dense` says whether `left_out` is to be a matrix, which few pairs need and many cannot have.
+    """
+    num_pairs, num_players = sides.shape
+    centred = _centred(sides)
+    if num_pairs == 2 ** (num_players - 1) - 1:
+        none = np.zeros((num_pairs, num_pairs if dense else 1))
+        return ReadOut(_exact(sides, centred), centred, none)
+    if num_pairs > MAX_KRIGED_PAIRS:
+        fit = _combined(sides, centred)
+    else:
+        fit, precision = _kriged(sides, centred)
+        if dense:
+            return ReadOut(fit.linear, centred, _left_out(fit, precision))
+    own = own_variance(sides)
+    residual = own - 2 * (centred * fit.shared).sum(1)
+    residual += ((centred @ (fit.linear.T @ fit.shared)) * centred).sum(1)
+    factors = _calibration(fit, own) * np.sqrt(own / np.maximum(residual, 1e-12))
+    return ReadOut(fit.linear, centred, np.diag(factors) if dense else factors[:, None])
+
+
+def _left_out(fit: _Fit, precision: Float[np.ndarray, "p p"]) -> Float[np.ndarray, "p p"]:
+    """Errors of the prediction of each pair from the others; 0 where these do not tell."""
+    diagonal = np.diag(precision)
+    told = diagonal > 1e-9 * diagonal.max(initial=0)
+    variance = np.where(told, 1 / np.where(told, diagonal, 1), 0)
+    return _calibration(fit, variance) * variance[:, None] * precision
+
+
+def _calibration(fit: _Fit, variance: Float[np.ndarray, "p"]) -> float:
+    """√(expected squared error / expected Σ_p (linear_p e_p)²) in the random game; NaN with n − 1
+    pairs.
+
+    Balance makes the errors of pairs cancel in the values, and sums of squares do not show it.
+    """
+    num_pairs, num_players = fit.linear.shape
+    if num_pairs < num_players:
+        return float("nan")
+    expected = (fit.linear * fit.shared).sum() - exact_variance(num_players)
+    return float(np.sqrt(max(expected, 0) / ((fit.linear**2).sum(1) @ variance)))
+
+
+def _exact(sides: Bool[np.ndarray, "p n"], centred: Float[np.ndarray, "p n"]):
+    """What each pair counts for in Shapley values, all pairs being known."""
+    size = _size(sides)
+    wanted, number = _wanted(sides.shape[1]), np.bincount(size)
+    return centred * (wanted / number / _square(sides.shape[1]))[size][:, None]
+
+
+def _kriged(
+    sides: Bool[np.ndarray, "p n"], centred: Float[np.ndarray, "p n"]
+) -> tuple[_Fit, Float[np.ndarray, "p p"]]:
+    """The best read-out, and the precision of what an additive game leaves of the pairs."""
+    covariances = covariance(sides)
+    inverse = linalg.cho_solve(linalg.cho_factor(covariances), np.eye(len(sides)))
+    weighted = inverse @ centred
+    first = weighted @ _inverse_gram(centred, weighted)
+    precision = inverse - first @ weighted.T
+    sums = _sums_by_size(sides)
+    moved = sums @ (precision * (centred @ centred.T)) @ sums.T
+    multiplier = _multiplier(moved, _wanted(sides.shape[1]) - sums @ (first * centred).sum(1))
+    linear = first + precision @ (centred * (multiplier @ sums)[:, None])
+    return _Fit(linear, covariances @ linear), precision
+
+
+def _regressed(
+    sides: Bool[np.ndarray, "p n"], centred: Float[np.ndarray, "p n"]
+) -> Float[np.ndarray, "p n"]:
+    """The best read-out if each pair had nothing in common with the others."""
+    first = centred @ _inverse_gram(centred, centred)
+    sums = _sums_by_size(sides)
+    moved = np.diag(sums @ (centred**2).sum(1))
+    for start in range(0, len(sides), BLOCK):
+        rows = slice(start, start + BLOCK)
+        products = (first[rows] @ centred.T) * (centred[rows] @ centred.T)
+        moved -= sums[:, rows] @ products @ sums.T
+    multiplier = _multiplier(moved, _wanted(sides.shape[1]) - sums @ (first * centred).sum(1))
+    weighted = centred * (multiplier @ sums)[:, None]
+    return first + weighted - first @ (centred.T @ weighted)
+
+
+def _combined(sides: Bool[np.ndarray, "p n"], centred: Float[np.ndarray, "p n"]) -> _Fit:
+    """The best mean of kriging the first pairs and of regression on all of them, both unbiased."""
+    kriged, few = np.zeros(centred.shape), slice(MAX_KRIGED_PAIRS)
+    kriged[few] = _kriged(sides[few], centred[few])[0].linear
+    regressed = _regressed(sides, centred)
+    both = np.concatenate([kriged, regressed], axis=1)
+    shared = OWN_SHARE * both
+    for start in range(0, len(sides), BLOCK):
+        rows = slice(start, start + BLOCK)
+        shared[rows] += covariance_between(sides[rows], sides) @ both
+    num_players = sides.shape[1]
+    of_kriged, of_regressed = shared[:, :num_players], shared[:, num_players:]
+    gain = ((regressed - kriged) * of_regressed).sum()
+    share = np.clip(gain / ((regressed - kriged) * (of_regressed - of_kriged)).sum(), 0, 1)
+    return _Fit(
+        share * kriged + (1 - share) * regressed, share * of_kriged + (1 - share) * of_regressed
+    )
+
+
+def _multiplier(
+    moved: Float[np.ndarray, "half half"], missing: Float[np.ndarray, "half"]
+) -> Float[np.ndarray, "half"]:
+    """By how much each size must count more, for a read-out to be unbiased for every game.
+
+    Relabelled at random, linear has the expectation (1/2n) Σ_s ℓ_s (mean gap with i − without i),
+    ℓ_s = Σ linear_p · z_p over pairs with a smaller side of s. Shapley values have ℓ_s = 2, and 1
+    where s = n/2. All ℓ together are right for every read-out that is exact for additive games, so
+    one direction is free.
+    """
+    return linalg.pinvh(moved, rtol=1e-11) @ missing
+
+
+def _inverse_gram(
+    centred: Float[np.ndarray, "p n"], weighted: Float[np.ndarray, "p n"]
+) -> Float[np.ndarray, "n n"]:
+    """On vectors that sum to 0; a multiple of 11ᵀ fills the direction left without a pair."""
+    gram = centred.T @ weighted
+    return linalg.inv(gram + np.trace(gram) / len(gram) ** 2)
+
+
+def _centred(sides: Bool[np.ndarray, "p n"]) -> Float[np.ndarray, "p n"]:
+    return np.where(sides, 2.0, 0.0) - 2 * sides.mean(1, keepdims=True)
+
+
+def _size(sides: Bool[np.ndarray, "p n"]) -> Int[np.ndarray, "p"]:
+    """Of the smaller side, from 0 for one player."""
+    number = sides.sum(1)
+    return np.minimum(number, sides.shape[1] - number) - 1
+
+
+def _sums_by_size(sides: Bool[np.ndarray, "p n"]) -> Float[np.ndarray, "half p"]:
+    return (_size(sides) == np.arange(sides.shape[1] // 2)[:, None]).astype(float)
+
+
+def _square(num_players: int) -> Float[np.ndarray, "half"]:
+    """|centred|² by size."""
+    size = np.arange(1, num_players // 2 + 1)
+    return 4 * size * (num_players - size) / num_players
+
+
+def _wanted(num_players: int) -> Float[np.ndarray, "half"]:
+    """ℓ of Shapley values, by size."""
+    return np.where(2 * np.arange(1, num_players // 2 + 1) == num_players, 1.0, 2.0)

@@ -1,0 +1,139 @@
+"""A background as large as the data: a given number of model rows, spread over many background
+rows.
+
+The values are those of the full background. A random sample of background rows is asked about, each
+about coalitions of its own, and the values of each are regressed on the row itself and on the
+model's prediction for it, whose means over the full background are known.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+
+from jaxshap.engine import Answers, Options, ask, solve_each
+from jaxshap.errors import BudgetError, InputError
+from jaxshap.estimators import Balanced, Estimate, Scattered
+from jaxshap.explaining.problem import Problem
+from jaxshap.games import Game
+from jaxshap.values import predictions
+
+ROWS_PER_REGRESSOR = 10  # background rows that each coefficient of the regression needs
+
+
+class Sampled(NamedTuple):
+    """An estimate for the full background, v(∅) there, and what it took."""
+
+    estimate: Estimate  # (n, rows, *outputs)
+    empty: Float[np.ndarray, "rows *outputs"]
+    game: Game
+    num_rows: int  # background rows that were asked about
+    budget: int  # coalitions that each of them was asked about, ∅ and N counted
+
+
+def explain_sampled(
+    problem: Problem, key: Key[Array, ""], model_rows: Any, options: Options
+) -> Sampled:
+    """Spend `model_rows` per explained row on as many background rows as they are worth."""
+    references = problem.inputs.references
+    population, weights = len(references), problem.inputs.options.get("weights")
+    number, budget = spread_rows(model_rows, population, problem.num_players)
+    outputs = predictions(problem.predict, references, "background row")  # once, for all rows
+    draw_key, plan_key = jax.random.split(key)
+    drawn = _draw(draw_key, population, number, weights)
+    sample = problem._replace(
+        inputs=problem.inputs._replace(references=np.asarray(references)[drawn], options={})
+    )
+    game = sample.game()
+    answers = ask(plan_key, game, Scattered(Balanced()), budget, options)
+    each = _per_row(answers, game, number)
+    shares = np.full(population, 1 / population) if weights is None else np.asarray(weights)
+    table = _regressors(np.asarray(references, np.float64), outputs, number)
+    complete = number == population and weights is None
+    estimate = _adjusted(each, table[drawn], shares @ table, population, complete)
+    base = np.tensordot(shares / shares.sum(), outputs, 1)
+    empty = np.broadcast_to(base, (game.full.shape[0], *base.shape)).astype(game.full.dtype)
+    return Sampled(estimate, empty, game, number, budget)
+
+
+def spread_rows(model_rows: Any, population: int, num_players: int) -> tuple[int, int]:
+    """How many background rows, and how many coalitions each, ∅ and N counted.
+
+    Most rows at the least cost each is best: an ordering and its reverse, 2n − 2 coalitions. Only
+    when all background rows are asked does each get more.
+    """
+    whole = isinstance(model_rows, int | np.integer) and not isinstance(model_rows, bool)
+    if not whole:
+        raise InputError(f"model_rows={model_rows!r}: pass a whole number, such as 20_000.")
+    least = 2 * num_players - 2
+    needed = max(2, min(population, 30)) * least
+    if model_rows < needed:
+        raise BudgetError(
+            f"model_rows={model_rows} is too few for {num_players} players: pass {needed} or more, "
+            f"{least} for each of some background rows.",
+            needed,
+        )
+    number = min(population, int(model_rows) // least)
+    return number, int(model_rows) // number + 2
+
+
+def _draw(key, population: int, number: int, weights: Any) -> Int[np.ndarray, "number"]:
+    """Without replacement; weighted rows with replacement, by their weights."""
+    if weights is None:
+        return np.asarray(jax.random.choice(key, population, (number,), replace=False))
+    shares = np.asarray(weights, np.float64) / np.sum(weights)
+    return np.asarray(jax.random.choice(key, population, (number,), p=shares))
+
+
+def _per_row(answers: Answers, game: Game, number: int) -> Estimate:
+    """Values and errors of each background row's own game, (number, n, outputs), in float64."""
+    each = solve_each(Scattered(Balanced()), answers, game)
+    return Estimate(each.values * number, each.std_error * number)  # they came with weights 1/m
+
+
+def _regressors(
+    references: Float[np.ndarray, "m features"], outputs: Float[np.ndarray, "m *out"], number: int
+) -> Float[np.ndarray, "m k"]:
+    """The prediction for each background row, and the row itself where there are enough of them."""
+    flat = outputs.reshape(len(outputs), -1).astype(np.float64)
+    columns = references.reshape(len(references), -1)
+    if number >= ROWS_PER_REGRESSOR * (flat.shape[1] + columns.shape[1] + 1):
+        usable = np.isfinite(columns).all(0) & (columns.std(0) > 0)
+        return np.concatenate([flat, columns[:, usable]], axis=1)
+    return flat
+
+
+def _adjusted(
+    each: Estimate, sampled: np.ndarray, means: np.ndarray, population: int, complete: bool
+) -> Estimate:
+    """The regression of φ_b on the regressors, at their means over the full background.
+
+    Σφ_b = f(x) − f(b) is exactly linear in f(b), so the values add up to f(x) − v(∅). The error is
+    the spread about the regression over √m. It holds both what differs between background rows and
+    what each row's sampling adds; the first shrinks as the sample nears the population.
+    """
+    values = np.asarray(each.values, np.float64)
+    number, shape = len(values), values.shape[1:]
+    flat = values.reshape(number, -1)
+    if complete:
+        mean, residuals, freedom = flat.mean(0), flat - flat.mean(0), number - 1
+    else:
+        centred = sampled - sampled.mean(0)
+        slopes, _, rank, _ = np.linalg.lstsq(centred, flat - flat.mean(0), rcond=1e-10)
+        mean = flat.mean(0) + (means - sampled.mean(0)) @ slopes
+        residuals = flat - flat.mean(0) - centred @ slopes
+        freedom = max(1, number - 1 - rank)
+    spread = (residuals**2).sum(0) / freedom
+    within = (np.asarray(each.std_error, np.float64).reshape(number, -1) ** 2).mean(0)
+    between = np.where(np.isnan(within), 0, np.maximum(spread - within, 0))
+    variance = np.maximum(spread / number - between / population, 0)
+    if complete:  # nothing is left out: only the sampling within rows is uncertain
+        variance = np.where(np.isnan(within), spread, within) / number
+    return Estimate(mean.reshape(shape), np.sqrt(variance).reshape(shape))
+
+
+def rows_needed(num_players: int, number: int) -> int:
+    """Model rows that `number` background rows cost at the least."""
+    return math.ceil(number * (2 * num_players - 2))

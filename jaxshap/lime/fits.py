@@ -1,0 +1,109 @@
+"""The regressions of LIME: one for every kernel width, row and output, in batches."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled
+from jaxshap.errors import InputError, InputTypeError
+from jaxshap.lime.neighbourhood import Neighbourhood
+from jaxshap.lime.ridge import Line, weighted_ridge
+from jaxshap.lime.selections import Selection
+
+
+class Lines(NamedTuple):
+    """The surrogates of all rows for each kernel width."""
+
+    coefficients: Float[np.ndarray, "widths rows features *outputs"]
+    std_error: Float[np.ndarray, "widths rows features *outputs"]
+    intercept: Float[np.ndarray, "widths rows *outputs"]
+    score: Float[np.ndarray, "widths rows *outputs"]
+    effective_samples: Float[np.ndarray, "widths rows"]
+
+
+def default_width(num_features: int) -> float:
+    """In standard deviations."""
+    return 0.75 * float(np.sqrt(num_features))
+
+
+def fit(
+    near: Neighbourhood,
+    widths: Float[np.ndarray, "widths"],
+    ridge: float,
+    selection: Selection | Any,
+) -> Lines:
+    """Check what the user chose, and fit all surrogates."""
+    if not (widths > 0).all():
+        raise InputError(
+            f"a kernel width is a positive number of standard deviations, not {widths.min()}."
+        )
+    if selection is not None and not callable(selection):
+        raise InputTypeError(
+            f"selection={selection!r}: pass ForwardSelection or LassoPath with how many features "
+            "to keep."
+        )
+    if not ridge >= 0:
+        raise InputError(f"ridge={ridge}: pass a penalty of 0 or more.")
+    count = len(near.rows)
+    padding = [(0, bucket(count) - count), (0, 0)]  # nearby numbers of rows share a program
+    rows, own = (np.pad(table, padding, mode="edge") for table in (near.rows, near.row_outputs))
+    dtype = jax.dtypes.canonicalize_dtype(near.dtype)
+    arrays = near.samples, near.outputs, rows, own, widths, np.asarray(ridge)
+    line, effective = _fits(
+        selection, jnp.asarray(near.coded), *(jnp.asarray(array, dtype) for array in arrays)
+    )
+
+    def shaped(array) -> np.ndarray:
+        """From (widths, rows, outputs, ...) to (widths, rows, ..., *outputs)."""
+        moved = np.moveaxis(np.asarray(array)[:, :count], 2, -1)
+        return moved.reshape(*moved.shape[:-1], *near.output_shape)
+
+    intercept = np.asarray(line.intercept) + near.offset
+    return Lines(
+        coefficients=shaped(line.coefficients),
+        std_error=shaped(line.std_error),
+        intercept=shaped(intercept.astype(dtype)),
+        score=shaped(line.score),
+        effective_samples=np.asarray(effective)[:, :count],
+    )
+
+
+def fits_of(
+    selection: Selection | Any,
+    coded: Bool[Array, "features"],
+    samples: Float[Array, "samples features"],
+    outputs: Float[Array, "samples outputs"],
+    rows: Float[Array, "rows features"],
+    row_outputs: Float[Array, "rows outputs"],
+    widths: Float[Array, "widths"],
+    ridge: Float[Array, ""],
+) -> tuple[Line, Float[Array, "widths rows"]]:
+    """Lines with leading axes (widths, rows, outputs), and the effective numbers of samples."""
+    shape = len(widths), len(rows), outputs.shape[1]
+    drawn = jnp.arange(len(samples) + 1) < len(samples)
+
+    def fit_at(index):
+        width, row, output = jnp.unravel_index(index, shape)
+        differs = jnp.where(samples == rows[row], 0, -1).astype(samples.dtype)
+        steps = jnp.where(coded, differs, samples - rows[row])
+        weights = jnp.exp(-(steps**2).sum(1) / widths[width] ** 2)
+        total = weights.sum()
+        effective = jnp.where(total > 0, total**2 / (weights**2).sum(), 0)
+        # The row itself is a sample too, of weight 1:
+        design = jnp.concatenate([steps, jnp.zeros_like(steps[:1])])
+        target = jnp.append(outputs[:, output], row_outputs[row, output])
+        with jax.default_matmul_precision("highest"):
+            line = weighted_ridge(design, target, jnp.append(weights, 1), ridge, selection, drawn)
+        return line, effective
+
+    batch = max(1, byte_limit() // bytes_of_call(fit_at, jax.ShapeDtypeStruct((), int)))
+    number = int(np.prod(shape))
+    line, effective = jax.lax.map(fit_at, jnp.arange(number), batch_size=min(batch, number))
+    line = Line(*(array.reshape(*shape, *array.shape[1:]) for array in line))
+    return line, effective.reshape(shape)[..., 0]
+
+
+_fits = compiled(fits_of, static_argnums=0)
