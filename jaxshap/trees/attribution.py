@@ -24,6 +24,7 @@ from jaxshap.trees.tables import (
 MAX_TABLE_BYTES = 2**27  # of the tables that are held at once
 MIN_PATHS_WITH_TABLE = 64  # that are held at once, however large their tables
 PATHS_WITHOUT_TABLE = 2**12  # that are summed in one call
+MIN_BUCKET = 16  # to which paths and leaves are padded, so that small ensembles share programs
 TABLE_COST = 0.3  # of a path with k features, times 4**k
 
 
@@ -122,13 +123,17 @@ _table_sum = jax.jit(_table_sum_of, static_argnums=(0, 1, 2, 3))
 _direct_sum = jax.jit(_direct_sum_of, static_argnums=(0, 1, 2))
 
 
-def _centred(ensemble: Ensemble) -> Float[Array, "leaves outputs"]:
-    """Leaf values less their mean per tree: the same Shapley values, less rounding in float32."""
+def _centred(ensemble: Ensemble) -> Float[Array, "bucket outputs"]:
+    """Leaf values less their mean per tree: the same Shapley values, less rounding in float32.
+
+    Padded with zeros, so that similar ensembles share programs.
+    """
     tree = ensemble.structure.tree_of_leaf
     number = len(ensemble.structure.roots)
     counts = jnp.asarray(np.bincount(tree, minlength=number), ensemble.values.dtype)
     means = jax.ops.segment_sum(ensemble.values, tree, number) / counts[:, None]
-    return ensemble.values - means[tree]
+    spare = max(MIN_BUCKET, bucket(len(tree))) - len(tree)
+    return jnp.pad(ensemble.values - means[tree], ((0, spare), (0, 0)))
 
 
 def _parts(group: Paths, most: int) -> list[Paths]:
@@ -136,7 +141,7 @@ def _parts(group: Paths, most: int) -> list[Paths]:
 
     Padding adds nothing: its features are met whoever is absent.
     """
-    size = min(most, bucket(len(group.leaf)))
+    size = min(most, max(MIN_BUCKET, bucket(len(group.leaf))))
     fillers = 0, 0, -1, MISSING - 1, True, 1.0, 1.0, 0, -1
     parts = []
     for start in range(0, len(group.leaf), size):

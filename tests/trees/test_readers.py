@@ -1,6 +1,6 @@
-"""Readers of other libraries' trees: their own margins, the exact marginal game of their own
-prediction, and shap.
-"""
+"""Readers of other libraries' trees against their own margins, the marginal game, and shap."""
+
+import pkgutil
 
 import catboost
 import jax
@@ -13,8 +13,10 @@ from sklearn import ensemble, tree
 from sklearn.linear_model import LinearRegression
 
 import jaxshap
+from jaxshap.trees import readers
 from jaxshap.trees.interventional_values import interventional
 from jaxshap.trees.path_dependent_values import path_dependent
+from jaxshap.trees.readers import registry
 from jaxshap.trees.readers.registry import is_tree_model, read_trees
 
 RNG = np.random.default_rng(0)
@@ -65,9 +67,8 @@ def categorical(kind):
             model = lightgbm.LGBMRegressor(**options).fit(CODED, OF_CODE, categorical_feature=[0])
         elif kind == "sklearn":
             holes = np.where(RNG.random(CODED.shape) < 0.1, np.nan, CODED)
-            table = np.column_stack(
-                [holes[:, 1:3], 3 * holes[:, 0], holes[:, 3:]]
-            )  # the codes in the middle, with gaps
+            middle = 3 * holes[:, 0]  # codes with gaps, in the middle column
+            table = np.column_stack([holes[:, 1:3], middle, holes[:, 3:]])
             model = ensemble.HistGradientBoostingRegressor(
                 max_iter=12, categorical_features=[2], min_samples_leaf=5
             )
@@ -208,9 +209,8 @@ def test_a_float64_row_on_a_threshold_goes_the_library_s_way_in_float32():
     found = read_trees(model)
     feature, thresholds = max(enumerate(found.structure.thresholds), key=lambda pair: len(pair[1]))
     rows = np.repeat(X[:1], 2 * len(thresholds), axis=0)
-    rows[:, feature] = np.concatenate(
-        [thresholds, np.nextafter(thresholds, np.inf)]
-    )  # one float64 step beyond
+    beyond = np.nextafter(thresholds, np.inf)  # by one step of float64
+    rows[:, feature] = np.concatenate([thresholds, beyond])
     np.testing.assert_allclose(found.predict(rows)[:, 0], model.predict(rows), atol=1e-5)
 
 
@@ -246,20 +246,22 @@ def test_what_cannot_be_read_is_refused_by_name():
             read_trees(fit())
 
 
+def test_every_file_of_a_library_is_listed_in_the_registry():
+    names = [module.name for module in pkgutil.iter_modules(readers.__path__)]
+    files = set(names) - {"reader", "registry"}
+    listed = {reader.read.__module__ for reader in registry.READERS}
+    assert listed == {f"{readers.__name__}.{name}" for name in files}
+
+
 class TestExplain:
     def test_a_background_makes_it_interventional_and_none_path_dependent(self):
         model = ensemble.RandomForestRegressor(6, max_depth=5, random_state=0).fit(X, Y)
-        with_background, without = (
-            jaxshap.explain(model, X[:4], X[50:60]),
-            jaxshap.explain(model, X[:4]),
-        )
-        np.testing.assert_allclose(
-            with_background.values, interventional(read_trees(model), X[:4], X[50:60])[..., 0]
-        )
-        assert (with_background.value_function, without.value_function) == (
-            "interventional",
-            "path-dependent",
-        )
+        with_background = jaxshap.explain(model, X[:4], X[50:60])
+        without = jaxshap.explain(model, X[:4])
+        expected = interventional(read_trees(model), X[:4], X[50:60])[..., 0]
+        np.testing.assert_allclose(with_background.values, expected)
+        assert with_background.value_function == "interventional"
+        assert without.value_function == "path-dependent"
         for ex in (with_background, without):
             np.testing.assert_allclose(
                 ex.values.sum(1) + ex.base_values, model.predict(X[:4]), atol=1e-5
@@ -277,9 +279,8 @@ class TestExplain:
 
     def test_margins_of_classifiers_say_so(self):
         model = lightgbm.LGBMClassifier(**LGB).fit(X, Y > 0)
-        assert (
-            jaxshap.explain(model, X[:2], X[:9]).value_function == "interventional (logit margin)"
-        )
+        explained = jaxshap.explain(model, X[:2], X[:9])
+        assert explained.value_function == "interventional (logit margin)"
         names = jaxshap.explain(lightgbm.LGBMClassifier(**LGB).fit(X, CLASSES), X[:2]).output_names
         assert names == ("0", "1", "2")
 

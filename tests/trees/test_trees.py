@@ -26,9 +26,7 @@ FEATURES = 5
 def random_tree(
     rng, depth, *, output=0, leaf_outputs=1, categorical=(), chance=0.9, features=FEATURES
 ):
-    """Splits at random to this depth, some branches ending before; covers are those of no data,
-    only consistent.
-    """
+    """Splits at random to this depth, some branches ending before; covers are only consistent."""
     columns, categories = [], {}
 
     def grow(level, cover):
@@ -42,15 +40,8 @@ def random_tree(
         feature = int(rng.integers(features))
         if feature in categorical:
             categories[number] = frozenset(rng.choice(6, size=3, replace=False).tolist())
-        columns[number] = (
-            left,
-            right,
-            feature,
-            rng.normal(),
-            rng.random() < 0.5,
-            cover,
-            np.zeros(leaf_outputs),
-        )
+        split = feature, rng.normal(), rng.random() < 0.5, cover
+        columns[number] = (left, right, *split, np.zeros(leaf_outputs))
         return number
 
     grow(0, 100.0)
@@ -163,9 +154,8 @@ def test_margins_are_those_of_walking_down_and_values_sum_to_them(kind):
         np.testing.assert_allclose(margins, walked + np.asarray(ensemble.base), atol=1e-12)
         total = path_dependent(ensemble, rows).sum(1) + base_margin(ensemble)
         np.testing.assert_allclose(total, margins, atol=1e-10)
-        total = interventional(ensemble, rows, background).sum(1) + ensemble.predict(
-            background
-        ).mean(0)
+        base = ensemble.predict(background).mean(0)
+        total = interventional(ensemble, rows, background).sum(1) + base
         np.testing.assert_allclose(total, margins, atol=1e-10)
 
 
@@ -184,21 +174,12 @@ def test_deep_paths_agree_with_the_marginal_game_and_with_brute_force(width, see
             cover[node] = cover[left[node]] + rng.uniform(0.2, 0.5) * (node + 1)
             cover[right[node]] = cover[node] - cover[left[node]]
         missing = rng.random(number) < 0.5
-        tree = Tree(
-            left,
-            right,
-            feature,
-            np.full(number, 0.3),
-            missing,
-            cover,
-            rng.normal(size=(number, 1)),
-            0,
-        )
+        threshold, value = np.full(number, 0.3), rng.normal(size=(number, 1))
+        tree = Tree(left, right, feature, threshold, missing, cover, value, 0)
         ensemble = make_ensemble([tree], np.zeros(1), width)
         rows, background = (random_rows(rng, count, features=width) for count in (3, 8))
-        assert (
-            max(group.column.shape[1] for group in merged_paths(ensemble.structure).groups) >= width
-        )
+        groups = merged_paths(ensemble.structure).groups
+        assert max(group.column.shape[1] for group in groups) >= width
         game = jaxshap.marginal(ensemble.predict, np.nan_to_num(rows), np.nan_to_num(background))
         values = interventional(ensemble, np.nan_to_num(rows), np.nan_to_num(background))
         np.testing.assert_allclose(
@@ -213,36 +194,28 @@ def test_deep_paths_agree_with_the_marginal_game_and_with_brute_force(width, see
 
 @pytest.mark.usefixtures("way")
 def test_long_paths_have_the_values_of_short_ones_with_features_that_never_matter():
-    """Values and interactions of a deep chain, without tables and by a table after all but five
-    splits are undone.
-    """
+    """A deep chain, without tables, and by a table after all but five splits are undone."""
     with jax.enable_x64(True):
         rng = np.random.default_rng(4)
         deep, short = (
             _chain(rng=np.random.default_rng(7), width=width, real=5) for width in (11, 5)
         )
         rows = random_rows(rng, 3, features=11, missing=0)
-        found = path_dependent(make_ensemble([deep], np.zeros(1), 11), rows)
-        expected = path_dependent(make_ensemble([short], np.zeros(1), 11), rows)
-        np.testing.assert_allclose(found, expected, atol=1e-10)
+        deep, short = (make_ensemble([tree], np.zeros(1), 11) for tree in (deep, short))
+        expected = path_dependent(short, rows)
+        np.testing.assert_allclose(path_dependent(deep, rows), expected, atol=1e-10)
         assert np.abs(expected).max() > 0.1
-        pairs = path_dependent_interactions(make_ensemble([deep], np.zeros(1), 11), rows)
-        of_short = path_dependent_interactions(make_ensemble([short], np.zeros(1), 11), rows)
+        pairs, of_short = (path_dependent_interactions(trees, rows) for trees in (deep, short))
         np.testing.assert_allclose(pairs, of_short, atol=1e-10)
         background = random_rows(rng, 5, features=11, missing=0)
-        pairs = interventional_interactions(
-            make_ensemble([deep], np.zeros(1), 11), rows, background
-        )
-        of_short = interventional_interactions(
-            make_ensemble([short], np.zeros(1), 11), rows, background
+        pairs, of_short = (
+            interventional_interactions(trees, rows, background) for trees in (deep, short)
         )
         np.testing.assert_allclose(pairs, of_short, atol=1e-10)
 
 
 def _chain(rng, width, real):
-    """Splits on features 0, 1, ..., the first `real` of which matter: the others have the same
-    value on both sides.
-    """
+    """Splits on features 0, 1, …; those after the first `real` have one value on both sides."""
     number = 2 * width + 1
     left, right = np.full(number, -1), np.full(number, -1)
     left[:width], right[:width] = np.arange(width) + 1, width + 1 + np.arange(width)
@@ -257,15 +230,12 @@ def _chain(rng, width, real):
 
 
 def test_path_dependent_values_depend_on_the_tree_and_not_only_on_its_function():
-    """Exclusive or, asked first about a or first about b: one function, two answers; interventional
-    values agree.
+    """Exclusive or, asked first about a or first about b: one function, two answers.
 
-    With covers that are not those of independent features, what an absent feature is taken to be
-    depends on where in the tree it is asked about.
+    Interventional values agree. With covers that are not those of independent features, what an
+    absent feature is taken to be depends on where in the tree it is asked about.
     """
-    value = np.array([0, 0, 0, 0, 1, 1, 0], float)[
-        :, None
-    ]  # the leaves are nodes 3 to 6: 00, 01, 10, 11
+    value = np.array([0, 0, 0, 0, 1, 1, 0], float)[:, None]  # of leaves 00, 01, 10, 11: 3 to 6
     shape = np.array([1, 3, 5, -1, -1, -1, -1]), np.array([2, 4, 6, -1, -1, -1, -1])
     covers = {(0, 0): 4.0, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 2.0}
 

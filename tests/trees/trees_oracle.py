@@ -1,6 +1,4 @@
-"""Shapley values of trees by brute force in float64: every coalition of features, every leaf, no
-shared code.
-"""
+"""Shapley values of trees by brute force in float64: every coalition, every leaf."""
 
 import itertools
 import math
