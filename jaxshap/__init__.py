@@ -42,6 +42,7 @@ from jaxshap.estimators import Permutation as Permutation
 from jaxshap.estimators import Plan as Plan
 from jaxshap.estimators import ProjectedSGD as ProjectedSGD
 from jaxshap.estimators import RegressionAdjusted as RegressionAdjusted
+from jaxshap.estimators import Scattered as Scattered
 from jaxshap.estimators import Stratified as Stratified
 from jaxshap.estimators import UnbiasedKernel as UnbiasedKernel
 from jaxshap.estimators import WithoutReplacement as WithoutReplacement

@@ -130,7 +130,9 @@ def fair_predictor(
 
         def on_host(batch):
             taken = np.asarray(_taken(batch, inputs.columns, len(present)))
-            return HostMasked(predict, taken, references, weights, None, block)(present[None])[0]
+            return HostMasked(predict, taken, references, weights, None, len(present), block)(
+                present[None]
+            )[0]
 
         return Host(on_host)
     predict = as_pytree(predict)
@@ -158,7 +160,13 @@ class FairPredictor:
     def __call__(self, rows: Float[Array, "rows features"]) -> Float[Array, "rows *out"]:
         rows = jnp.asarray(_taken(rows, self.columns, len(self.present)))
         masked = Masked(
-            self.model, rows, self.references.astype(rows.dtype), self.weights, None, self.block
+            self.model,
+            rows,
+            self.references.astype(rows.dtype),
+            self.weights,
+            None,
+            len(self.present),
+            self.block,
         )
         return masked(self.present)
 

@@ -1,27 +1,30 @@
-"""The engine: where games are evaluated in batches, and where plan, evaluate and solve are strung
-together.
-"""
+"""The engine: games are evaluated here in batches, and plan, evaluate and solve strung together."""
 
 from jaxshap.engine.allocation import neyman_allocation as neyman_allocation
+from jaxshap.engine.batches import BatchSize as BatchSize
+from jaxshap.engine.batches import is_traced as is_traced
 from jaxshap.engine.compilation import compiled as compiled
-from jaxshap.engine.evaluation import BatchSize as BatchSize
+from jaxshap.engine.defaults import default_budget as default_budget
+from jaxshap.engine.defaults import read_budget as read_budget
+from jaxshap.engine.defaults import read_estimator as read_estimator
+from jaxshap.engine.defaults import read_key as read_key
+from jaxshap.engine.estimation import estimate as estimate
+from jaxshap.engine.evaluation import Options as Options
 from jaxshap.engine.evaluation import evaluate as evaluate
 from jaxshap.engine.evaluation import evaluate_all as evaluate_all
-from jaxshap.engine.evaluation import is_traced as is_traced
 from jaxshap.engine.exact_values import shapley_values as shapley_values
 from jaxshap.engine.memory import bucket as bucket
 from jaxshap.engine.memory import byte_limit as byte_limit
 from jaxshap.engine.memory import bytes_of_call as bytes_of_call
-from jaxshap.engine.runner import default_budget as default_budget
-from jaxshap.engine.runner import estimate as estimate
+from jaxshap.engine.runner import Answers as Answers
+from jaxshap.engine.runner import Run as Run
+from jaxshap.engine.runner import answer as answer
+from jaxshap.engine.runner import ask as ask
+from jaxshap.engine.runner import is_enough as is_enough
 from jaxshap.engine.runner import make_plan as make_plan
 from jaxshap.engine.runner import plan_size as plan_size
-from jaxshap.engine.runner import settle as settle
+from jaxshap.engine.runner import run as run
+from jaxshap.engine.runner import salvage as salvage
 from jaxshap.engine.runner import solve as solve
 
-__all__ = [
-    "estimate",
-    "evaluate",
-    "neyman_allocation",
-    "shapley_values",
-]
+__all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]

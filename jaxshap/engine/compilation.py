@@ -8,7 +8,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-SOONER = {
+FAST_COMPILE_OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,
     "xla_backend_optimization_level": 1,
 }  # a third of the time, as fast
@@ -32,7 +32,7 @@ def _options() -> dict | None:
     if jax.default_backend() != "cpu":
         return None
     try:
-        jax.jit(lambda: jnp.zeros(()), compiler_options=SOONER)()
+        jax.jit(lambda: jnp.zeros(()), compiler_options=FAST_COMPILE_OPTIONS)()
     except jax.errors.JaxRuntimeError:
         return None
-    return SOONER
+    return FAST_COMPILE_OPTIONS

@@ -1,51 +1,67 @@
-"""evaluate: the one place where a game is evaluated, with batches, memory, host models, progress
-and interrupts.
-"""
+"""The one place where a game is evaluated: in batches, with progress, interrupts and checkpoints."""
 
-import functools
-import math
 import os
 import time
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float
 from tqdm import tqdm
 
-from jaxshap.engine.checkpoint import append, resume
-from jaxshap.engine.memory import byte_limit, bytes_of_call
-from jaxshap.errors import EvaluationError, InputError, InputTypeError, Interrupted
-from jaxshap.games import Game, Host, all_coalitions
-
-BatchSize = int | Literal["auto"]
-MOST_BATCHES = 16  # in one call of the compiled loop
-SECONDS_A_LOOK = (
-    0.5  # how long a call may take before the bar moves and Ctrl-C is heard, if a batch does not
+from jaxshap.engine.batches import (
+    BatchSize,
+    check_batch_size,
+    choose_batch_size,
+    is_traced,
+    power_above,
+    worths_on_device,
+    worths_on_host,
 )
+from jaxshap.engine.checkpoint import append, resume
+from jaxshap.errors import EvaluationError, InputError, InputTypeError, Interrupted
+from jaxshap.games import Game, all_coalitions, check_game
+
+MAX_BATCHES = 16  # in one call of the compiled loop
+POLL_INTERVAL_SECONDS = 0.5  # between two moves of the bar, and looks for Ctrl-C
 
 
 def evaluate(
     game: Game,
-    coalitions: Bool[Array | np.ndarray, "m n"],
+    coalitions: Any,
     *,
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
-    known: Float[np.ndarray, "done *out"] | None = None,
+    known: Any = None,
     checkpoint: str | os.PathLike | None = None,
     mesh: Mesh | None = None,
-) -> Float[Array, "m *out"]:
-    """The worth of every coalition, a memory-bounded batch at a time; results do not depend on the
-    batches.
+) -> Float[Array | np.ndarray, "m *out"]:
+    """The worth of every coalition, a memory-bounded batch at a time; batches change no result.
 
     Under jit, vmap or grad the loop is a `lax.map`. Otherwise it runs on the host, so that it can
-    show a bar on a terminal (`progress=None`: when it takes longer than two seconds) and be
-    interrupted; worths `known` already for the first coalitions, or in the file `checkpoint`, to
-    which it adds, are not asked for again. With a `mesh` each batch is shared out over its devices,
-    those of other processes among them; all processes get all worths.
+    show a bar on a terminal and be interrupted.
+
+    Args:
+        game: the game to evaluate.
+        coalitions: which players are in, boolean `(m, n)`; or `(m, strata, n)`, where [i, b] is
+            asked of stratum b alone and what comes back is its part of the worth.
+        batch_size: coalitions per batch; "auto" chooses by memory.
+        progress: whether to show a bar; None shows one on a terminal after two seconds.
+        known: worths of the first coalitions, which are then not asked for again.
+        checkpoint: a file that keeps every worth as it comes and is read first.
+        mesh: devices that each batch is shared out over, those of other processes among them; all
+            processes get all worths.
+
+    Returns:
+        Worths `(m, *out)` or `(m, strata, *out)`; a game on the host returns numpy arrays as wide
+        as its own.
+
+    Raises:
+        Interrupted: on Ctrl-C; it carries the worths so far.
+        EvaluationError: the model failed after some coalitions; it carries their worths.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -53,148 +69,143 @@ def evaluate(
         >>> jaxshap.evaluate(game, np.array([[True, False], [True, True]])).tolist()
         [1.0, 6.0]
     """
-    if batch_size != "auto" and batch_size < 1:
-        raise InputError(f'batch_size={batch_size}: pass a positive number, or "auto".')
-    if mesh is not None and (game.on_host or is_traced((game, coalitions))):
-        raise InputError(
-            "mesh= shares out a JAX model outside of jit, vmap and grad: leave it away here."
-        )
-    if checkpoint is not None and jax.process_count() > 1:
-        raise InputError(
-            "checkpoint= is for one process: with many they would go on from different places."
-        )
-    if is_traced((game, coalitions)):
-        if game.on_host:
-            raise InputTypeError(
-                "a host model cannot run under jit, vmap or grad: call estimate or explain outside of them."
-            )
-        again = jax.checkpoint(
-            game.__call__, prevent_cse=False
-        )  # a gradient keeps no more than a batch
-        return jax.lax.map(
-            again, coalitions, batch_size=_resolve(batch_size, game, len(coalitions))
-        )
-    asked = np.asarray(coalitions)
-    if checkpoint is not None:
-        kept = resume(checkpoint, game, asked)
-        known = kept if known is None or len(known) < len(kept) else known
-    done = 0 if known is None else len(known)
-    worths = np.empty((len(asked), *game.empty.shape), game.empty.dtype)
-    if known is not None:
-        worths[:done] = known
-    size = _resolve(batch_size, game, len(asked) - done)
-    if mesh is not None:
-        size *= mesh.size if batch_size == "auto" else 1
-        size += -size % mesh.size  # as many for every device
-        game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))
-    most = 1 if game.on_host else min(MOST_BATCHES, _power_above((len(asked) - done) / size))
-    batches = (
-        1 if mesh is None else most
-    )  # between two looks at the clock, which is another one in each process
-    bar = tqdm(
-        total=len(asked),
-        initial=done,
-        unit=" coalitions",
-        leave=False,
-        disable=None if progress is None else not progress,
-        delay=0 if progress else 2,
-    )
-    with bar:
-        try:
-            while done < len(asked):
-                begin = time.monotonic()
-                part = asked[done : done + batches * size]
-                worths[done : done + len(part)] = _run(game, part, (most, size), mesh)
-                if checkpoint is not None:
-                    append(checkpoint, game, part, worths[done : done + len(part)])
-                done += len(part)
-                bar.update(len(part))
-                if mesh is None and 4 * (time.monotonic() - begin) < SECONDS_A_LOOK:
-                    batches = min(4 * batches, most)
-        except KeyboardInterrupt:
-            raise Interrupted(worths[:done], len(asked)) from None
-        except Exception as error:
-            if not game.on_host or done == 0:
-                raise
-            message = f"the model failed after {done} of {len(asked)} coalitions: {error!r}"
-            raise EvaluationError(message, worths[:done]) from error
-    return jax.device_put(worths)
+    check_game(game)
+    check_batch_size(batch_size)
+    traced = is_traced((game, coalitions))
+    _check_options(game, traced, checkpoint, mesh)
+    _check_coalitions(game, coalitions)
+    if traced:
+        return _traced_worths(game, jnp.asarray(coalitions), batch_size)
+    asked = np.asarray(jax.device_get(coalitions)).astype(bool)
+    options = Options(batch_size, progress, checkpoint, mesh)
+    worths = evaluate_on_host(game, asked, known, options)
+    return worths if game.on_host else jax.device_put(worths)
 
 
 def evaluate_all(game: Game) -> Float[Array, "size *out"]:
     """v(S) − v(∅) of all 2**n coalitions; S stands at index Σ_{i∈S} 2**i."""
     inner = evaluate(game, all_coalitions(game.num_players)[1:-1])
-    return jnp.concatenate(
-        [jnp.zeros_like(game.empty)[None], inner - game.empty, (game.full - game.empty)[None]]
-    )
+    ends = jnp.zeros_like(game.empty)[None], jnp.asarray(game.full - game.empty)[None]
+    return jnp.concatenate([ends[0], jnp.asarray(inner - game.empty, ends[0].dtype), ends[1]])
 
 
-def _run(
-    game: Game, part: Bool[np.ndarray, "k n"], shape: tuple[int, int], mesh: Mesh | None
-) -> Float[np.ndarray, "k *out"]:
-    """Some batches; a traced game sees whole ones, and room for the most of them, so that it is
-    compiled once.
-    """
-    if isinstance(game.value, Host):
-        worths = game.value(part)
-        expected = (len(part), *game.empty.shape)
-        if worths.shape != expected:
-            raise InputError(
-                f"the game returned worths of shape {worths.shape} for {len(part)} coalitions, not {expected}."
-            )
-        return worths
-    padded = np.zeros((shape[0] * shape[1], game.num_players), bool)
-    padded[: len(part)], padded[len(part) :] = part, part[-1]
-    batches = padded.reshape(*shape, game.num_players)
-    count = -(-len(part) // shape[1])
-    if mesh is None:
-        worths = _worths(game, batches, count)
-    else:
-        shared = jax.device_put(batches, NamedSharding(mesh, PartitionSpec(None, mesh.axis_names)))
-        worths = _gathered(mesh)(game, shared, count)
-    return np.asarray(worths).reshape(-1, *game.empty.shape)[: len(part)]
+class Options(NamedTuple):
+    """How a game is evaluated outside of jit; see `evaluate`."""
+
+    batch_size: BatchSize = "auto"
+    progress: bool | None = None
+    checkpoint: str | os.PathLike | None = None
+    mesh: Mesh | None = None
 
 
-def _worths_of_first(
-    game: Game, batches: Bool[Array | np.ndarray, "most k n"], count: int
-) -> Float[Array, "most k *out"]:
-    """Worths of the first `count` batches, one after the other in the same memory."""
-    batches = jnp.asarray(batches)
-
-    def turn(number, worths):
-        return worths.at[number].set(jax.vmap(game)(batches[number]))
-
-    room = jnp.zeros((*batches.shape[:2], *game.empty.shape), game.empty.dtype)
-    return jax.lax.fori_loop(0, count, turn, room)
-
-
-_worths = jax.jit(_worths_of_first)
-
-
-@functools.lru_cache(maxsize=8)
-def _gathered(mesh: Mesh):
-    """The same on every device of a mesh, worths brought together again on each of them."""
-    return jax.jit(_worths_of_first, out_shardings=NamedSharding(mesh, PartitionSpec()))
-
-
-def _resolve(batch_size: BatchSize, game: Game, count: int) -> int:
-    """How many coalitions at once: a power of two within the byte limit, no more than there are."""
-    most = _power_above(count)
-    if batch_size != "auto":
-        return min(batch_size, most)
-    if isinstance(game.value, Host):
-        size = byte_limit() // game.value.bytes_per_item
-    else:
-        size = byte_limit() // bytes_of_call(game, jax.ShapeDtypeStruct((game.num_players,), bool))
-    return min(most, 2 ** int(math.log2(max(1, size))))
+def evaluate_on_host(
+    game: Game, asked: Bool[np.ndarray, "..."], known: Any, options: Options
+) -> Float[np.ndarray, "..."]:
+    """Worths in the order of the plan: all strata of a coalition, then those of the next."""
+    items = asked.reshape(-1, game.num_players)
+    num_strata = asked.shape[1] if asked.ndim == 3 else None
+    worths, done = _worths_so_far(game, items, known, options.checkpoint)
+    try:
+        with _bar(len(items), done, options.progress) as bar:
+            for done in _steps(game, items, num_strata, worths, done, options):
+                bar.update(done - bar.n)
+    except KeyboardInterrupt:
+        raise Interrupted(worths[:done], len(items)) from None
+    except Exception as error:
+        if not game.on_host or done == 0:
+            raise
+        message = f"the model failed after {done} of {len(items)} coalitions: {error!r}"
+        raise EvaluationError(message, worths[:done]) from error
+    return worths.reshape(*asked.shape[:-1], *game.empty.shape)
 
 
-def _power_above(number: float) -> int:
-    return 2 ** max(0, math.ceil(math.log2(max(1, number))))
+def _steps(
+    game: Game, items, num_strata: int | None, worths, done: int, options: Options
+) -> Iterator[int]:
+    """Fill in the worths, some batches at a time; yields how many are there."""
+    mesh, checkpoint = options.mesh, options.checkpoint
+    most, size = _shape_of_call(game, len(items) - done, num_strata is not None, options)
+    if mesh is not None:
+        game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))
+    batches = 1 if mesh is None else most  # clocks differ between processes: a mesh cannot adapt
+    while done < len(items):
+        begin = time.monotonic()
+        end = min(done + batches * size, len(items))
+        numbers = None if num_strata is None else np.arange(done, end, dtype=np.int32) % num_strata
+        if game.on_host:
+            worths[done:end] = worths_on_host(game, items[done:end], numbers)
+        else:
+            worths[done:end] = worths_on_device(game, items[done:end], numbers, (most, size), mesh)
+        if checkpoint is not None:
+            append(checkpoint, game, items[done:end], worths[done:end])
+        done = end
+        yield done
+        if mesh is None and 4 * (time.monotonic() - begin) < POLL_INTERVAL_SECONDS:
+            batches = min(4 * batches, most)
 
 
-def is_traced(tree) -> bool:
-    """Whether any array in the tree stands for one inside jit, vmap or grad, or this is itself
-    being traced.
-    """
-    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((tree, jnp.zeros(()))))
+def _worths_so_far(game: Game, items, known: Any, checkpoint: Any) -> tuple[np.ndarray, int]:
+    """Room for all worths, those known in front, and how many these are."""
+    known = None if known is None else np.asarray(known).reshape(-1, *game.empty.shape)
+    if checkpoint is not None:
+        kept = resume(checkpoint, game, items)
+        known = kept if known is None or len(known) < len(kept) else known
+    worths = np.empty((len(items), *game.empty.shape), game.empty.dtype)
+    if known is None:
+        return worths, 0
+    worths[: len(known)] = known
+    return worths, len(known)
+
+
+def _shape_of_call(game: Game, left: int, in_strata: bool, options: Options) -> tuple[int, int]:
+    """The most batches in one call of the compiled loop, and the size of a batch."""
+    size = choose_batch_size(options.batch_size, game, left, in_strata)
+    if options.mesh is not None:
+        size *= options.mesh.size if options.batch_size == "auto" else 1
+        size += -size % options.mesh.size  # as many for every device
+    return (1 if game.on_host else min(MAX_BATCHES, power_above(left / size))), size
+
+
+def _bar(total: int, done: int, progress: bool | None) -> tqdm:
+    disable, delay = None if progress is None else not progress, 0 if progress else 2
+    how = {"unit": " coalitions", "leave": False, "disable": disable, "delay": delay}
+    return tqdm(total=total, initial=done, **how)
+
+
+def _traced_worths(game: Game, coalitions: Any, batch_size: BatchSize) -> Float[Array, "m *out"]:
+    """Inside jit, vmap or grad; a gradient keeps no more than a batch."""
+    in_strata = coalitions.ndim == 3
+    items = coalitions.reshape(-1, game.num_players)
+    size = choose_batch_size(batch_size, game, len(items), in_strata)
+    if not in_strata:
+        value = jax.checkpoint(game.__call__, prevent_cse=False)
+        return jax.lax.map(value, items, batch_size=size)
+    strata = jnp.tile(jnp.arange(coalitions.shape[1], dtype=jnp.int32), len(coalitions))
+    value = jax.checkpoint(game.in_stratum, prevent_cse=False)
+    worths = jax.lax.map(lambda item: value(*item), (strata, items), batch_size=size)
+    return worths.reshape(*coalitions.shape[:2], *worths.shape[1:])
+
+
+def _check_options(game: Game, traced: bool, checkpoint: Any, mesh: Any) -> None:
+    if mesh is not None and (game.on_host or traced):
+        raise InputError(
+            "mesh= shares out a JAX model outside of jit, vmap and grad: omit it here."
+        )
+    if checkpoint is not None and jax.process_count() > 1:
+        raise InputError(
+            "checkpoint= is for one process: with many they would go on from different places."
+        )
+    if traced and game.on_host:
+        raise InputTypeError(
+            "a host model cannot run under jit, vmap or grad: call estimate or explain outside of "
+            "them."
+        )
+
+
+def _check_coalitions(game: Game, coalitions: Any) -> None:
+    shape = np.shape(coalitions)
+    if len(shape) not in (2, 3) or shape[-1] != game.num_players:
+        raise InputError(
+            f"coalitions have shape {shape} for {game.num_players} players: pass a boolean array "
+            "(coalitions, players); a single coalition is coalition[None]."
+        )

@@ -1,143 +1,176 @@
-"""estimate and estimate_interactions: plan, evaluate, solve; and the estimator to take when none is
-named.
-"""
+"""The one place where plan, evaluate and solve are strung together, for everybody."""
 
 import functools
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import numpy as np
-from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.engine.batches import is_traced
 from jaxshap.engine.compilation import compiled
-from jaxshap.engine.evaluation import BatchSize, evaluate, is_traced
+from jaxshap.engine.evaluation import Options, evaluate, evaluate_on_host
+from jaxshap.engine.host_solve import solve_on_host
 from jaxshap.engine.memory import bucket
-from jaxshap.errors import BudgetError
-from jaxshap.estimators import Estimate, Estimator, Exact, OddGP, Permutation, Plan
-from jaxshap.games import Game, as_key, check_game
+from jaxshap.errors import BudgetError, EvaluationError, Interrupted
+from jaxshap.estimators import Estimate, Estimator, Plan, Scattered
+from jaxshap.games import Game
+
+MAX_WORTH_BYTES = 2**29  # of the worths and coalitions of all strata that are held at once
 
 
-def estimate(
-    key: Key[Array, ""] | int,
-    game: Game,
-    estimator: Estimator | None = None,
-    budget: int | None = None,
-    *,
-    batch_size: BatchSize = "auto",
-    progress: bool | None = False,
-    mesh: Mesh | None = None,
-) -> Estimate:
-    """Shapley values and standard errors of a game for at most `budget` evaluations, ∅ and N
-    counted.
+@runtime_checkable
+class Planner(Protocol):
+    """Anything that plans which coalitions to ask about; estimators do."""
 
-    Pure: jit, vmap and grad go through it, in the key and in the game. Without an estimator it is
-    exact when 2**n fits the budget, otherwise the most accurate estimator of the library. A `mesh`
-    shares the evaluation out over its devices.
-
-    Example:
-        >>> import jaxshap, numpy as np
-        >>> found = jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0]))
-        >>> print(np.asarray(found.values).round(3), found.std_error)
-        [2. 3. 3.] [0. 0. 0.]
-    """
-    check_game(game)
-    key, budget, estimator = settle(key, game.num_players, estimator, budget)
-    return _estimate(key, game, estimator, budget, batch_size, progress, mesh)
+    def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan: ...
 
 
-def _estimate(
+class Answers(NamedTuple):
+    """A plan and the worths of its coalitions, padding left out."""
+
+    plan: Plan
+    worths: Float[Array | np.ndarray, "m *out"]
+
+    @property
+    def num_evaluations(self) -> int:
+        """Coalitions that were asked about, each of all rows and strata; ∅ and N not counted."""
+        return len(self.worths)
+
+
+class Run(NamedTuple):
+    """What was asked, what came back, and the estimate it amounts to."""
+
+    answers: Answers
+    estimate: Estimate
+
+
+def run(
     key: Key[Array, ""],
     game: Game,
     estimator: Estimator,
     budget: int,
-    batch_size: BatchSize,
-    progress: bool | None,
-    mesh: Mesh | None = None,
-) -> Estimate:
-    if is_traced((key, game)):
-        plan = estimator.plan(key, game.num_players, budget)
-        worths = evaluate(game, plan.coalitions, batch_size=batch_size, mesh=mesh)
-        return estimator.solve(plan, worths, game.empty, game.full)
-    plan, coalitions = make_plan(key, game.num_players, estimator, budget)
-    worths = evaluate(game, coalitions, batch_size=batch_size, progress=progress, mesh=mesh)
-    return solve(estimator, plan, np.asarray(worths), game)
+    options: Options | None = None,
+    known: Any = None,
+) -> Run:
+    """Plan, evaluate and solve; inside jit, vmap and grad all of it is traced.
 
-
-def settle(
-    key: Key[Array, ""] | int, num_players: int, estimator: Estimator | None, budget: int | None
-) -> tuple[Key[Array, ""], int, Estimator]:
-    """The key, budget and estimator that a call means."""
-    key = as_key(key)
-    budget = default_budget(num_players) if budget is None else int(budget)
-    if budget < 2:
-        raise BudgetError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.")
-    if num_players <= 2 or (
-        estimator is None and 2**num_players <= budget
-    ):  # two players have four worths in all
-        return key, budget, Exact()
-    if (
-        estimator is None
-    ):  # below 2n + 2, one ordering and its reverse is the most that a budget buys
-        estimator = OddGP() if budget >= 2 * num_players + 2 else Permutation()
-    return key, budget, estimator
-
-
-def default_budget(num_players: int) -> int:
-    """The budget when none is named: what shap's KernelExplainer takes, so that the two can be
-    compared.
+    `known` are worths of the first coalitions of the plan, from a round with a smaller budget.
     """
-    return 2 * num_players + 2048
+    game = strata_for(game, estimator, budget)
+    answers = ask(key, game, estimator, budget, options, known)
+    return Run(answers, solve(estimator, answers, game))
+
+
+def ask(
+    key: Key[Array, ""],
+    game: Game,
+    planner: Planner,
+    budget: int,
+    options: Options | None = None,
+    known: Any = None,
+) -> Answers:
+    """Plan and evaluate."""
+    options = Options() if options is None else options
+    num_strata = game.num_strata if isinstance(planner, Scattered) else None
+    if is_traced((key, game)):
+        plan = _planned(planner, game.num_players, budget, num_strata, key)
+        how = {"batch_size": options.batch_size, "mesh": options.mesh}
+        return Answers(plan, evaluate(game, plan.coalitions, **how))
+    plan, coalitions = make_plan(key, game.num_players, planner, budget, num_strata)
+    return Answers(plan, evaluate_on_host(game, coalitions, known, options))
+
+
+def answer(game: Game, plan: Plan, options: Options | None = None) -> Answers:
+    """Evaluate a plan that is there already, without padding."""
+    options = Options() if options is None else options
+    if is_traced((plan.coalitions, game)):
+        return Answers(plan, evaluate(game, plan.coalitions, batch_size=options.batch_size))
+    coalitions = np.asarray(jax.device_get(plan.coalitions))
+    return Answers(plan, evaluate_on_host(game, coalitions, None, options))
+
+
+def solve(estimator: Estimator, answers: Answers, game: Game) -> Estimate:
+    """The estimate; of concrete worths in float64 on the host, under jit on the device."""
+    plan, worths = answers
+    empty, full = (
+        game.strata_ends() if isinstance(estimator, Scattered) else (game.empty, game.full)
+    )
+    if is_traced((plan, worths, game)):
+        return traced_solve(estimator, plan, worths, empty, full)
+    return solve_on_host(estimator, plan, worths, empty, full)
+
+
+def traced_solve(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
+    """`estimator.solve` with the library's own products in full precision on every device."""
+    with jax.default_matmul_precision("highest"):
+        return estimator.solve(plan, worths, empty, full)
+
+
+def salvage(
+    key: Key[Array, ""], game: Game, estimator: Estimator, stop: Interrupted | EvaluationError
+) -> Run | None:
+    """What the worths evaluated so far amount to, or None where they are too few."""
+    strata = strata_for(game, estimator, 2)
+    per_coalition = strata.num_strata if isinstance(estimator, Scattered) else 1
+    budget = len(stop.worths) // per_coalition + 2
+    if not is_enough(estimator, game.num_players, budget):
+        return None
+    num_strata = per_coalition if isinstance(estimator, Scattered) else None
+    plan, coalitions = make_plan(key, game.num_players, estimator, budget, num_strata)
+    size = len(coalitions)
+    worths = stop.worths[: size * per_coalition].reshape(*coalitions.shape[:-1], *game.empty.shape)
+    answers = Answers(plan, worths)
+    return Run(answers, solve(estimator, answers, strata))
+
+
+def strata_for(game: Game, estimator: Estimator, budget: int) -> Game:
+    """The game with no more strata than memory allows; neighbouring ones are merged."""
+    if not isinstance(estimator, Scattered):
+        return game
+    bytes_of_worths = int(np.prod(game.empty.shape)) * game.empty.dtype.itemsize + game.num_players
+    return game.with_strata(max(1, MAX_WORTH_BYTES // (max(budget, 256) * bytes_of_worths)))
 
 
 def make_plan(
-    key: Key[Array, ""], num_players: int, estimator: Estimator, budget: int
-) -> tuple[Plan, Bool[np.ndarray, "live n"]]:
-    """The plan for this budget, padded with what a slightly larger one would buy, and the
-    coalitions without padding.
+    key: Key[Array, ""],
+    num_players: int,
+    planner: Planner,
+    budget: int,
+    num_strata: int | None = None,
+) -> tuple[Plan, Bool[np.ndarray, "..."]]:
+    """The plan for this budget, padded up to a bucket, and its coalitions without padding.
 
-    A plan is a prefix of the plan for any larger budget, so nearby budgets share one compiled
-    program.
+    A plan is a prefix of the plan for any larger budget, so nearby budgets share one program.
     """
-    size = plan_size(estimator, num_players, budget)
-    plan = _plan(estimator, num_players, bucket(budget), key)._replace(num_live=size)
-    return plan, np.asarray(plan.coalitions)[:size]
-
-
-def solve(
-    estimator: Estimator, plan: Plan, worths: Float[np.ndarray, "live *out"], game: Game
-) -> Estimate:
-    """`estimator.solve`, compiled once for all plans and outputs of about this size."""
-    shape = game.empty.shape
-    outputs = int(np.prod(shape))
-
-    def padded(array, length):
-        flat = np.asarray(array).reshape(-1, outputs)
-        return np.pad(flat, ((0, length - len(flat)), (0, bucket(outputs) - outputs)))
-
-    ends = (padded(end, 1)[0] for end in (game.empty, game.full))
-    result = _solve(estimator, plan, padded(worths, len(plan.coalitions)), *ends)
-    return Estimate(
-        *(jax.device_put(np.asarray(part)[:, :outputs].reshape(-1, *shape)) for part in result)
-    )
+    size = plan_size(planner, num_players, budget)
+    room = None if num_strata is None else bucket(num_strata)
+    plan = _plan(planner, num_players, bucket(budget), room, key)._replace(num_live=size)
+    coalitions = jax.device_get(plan.coalitions)[:size]
+    return plan, coalitions if num_strata is None else coalitions[:, :num_strata]
 
 
 @functools.lru_cache(maxsize=1024)
-def plan_size(estimator: Estimator, num_players: int, budget: int) -> int:
+def plan_size(planner: Planner, num_players: int, budget: int) -> int:
     """How many coalitions the budget buys, ∅ and N not counted."""
-    return len(
-        jax.eval_shape(
-            lambda key: estimator.plan(key, num_players, budget), jax.random.key(0)
-        ).coalitions
-    )
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    plan = jax.eval_shape(lambda key: planner.plan(key, num_players, budget), key)
+    return len(plan.coalitions)
 
 
-def _plan_of(estimator: Estimator, num_players: int, budget: int, key: Key[Array, ""]) -> Plan:
-    return estimator.plan(key, num_players, budget)
+def is_enough(estimator: Estimator, num_players: int, budget: int) -> bool:
+    """Whether the estimator can do anything with this budget."""
+    try:
+        plan_size(estimator, num_players, budget)
+    except BudgetError:
+        return False
+    return True
 
 
-def _solve_of(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
-    return estimator.solve(plan, worths, empty, full)
+def _planned(planner: Any, num_players: int, budget: int, num_strata: int | None, key) -> Plan:
+    if num_strata is None:
+        return planner.plan(key, num_players, budget)
+    return planner.plan(key, num_players, budget, num_strata)
 
 
-_plan = compiled(_plan_of, static_argnums=(0, 1, 2))
-_solve = compiled(_solve_of, static_argnums=0)
+_plan = compiled(_planned, static_argnums=(0, 1, 2, 3))

@@ -15,6 +15,7 @@ from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.protocol import Estimate as Estimate
 from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
+from jaxshap.estimators.scattered import Scattered as Scattered
 from jaxshap.estimators.sgd import ConstantStep as ConstantStep
 from jaxshap.estimators.sgd import InverseStep as InverseStep
 from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
@@ -48,6 +49,7 @@ __all__ = [
     "ProjectedSGD",
     "RegressionAdjusted",
     "RootStep",
+    "Scattered",
     "Stratified",
     "UnbiasedKernel",
     "WithoutReplacement",

@@ -4,6 +4,7 @@ import abc
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 
@@ -20,7 +21,7 @@ class Plan(NamedTuple):
         ((4, 3), 4)
     """
 
-    coalitions: Bool[Array, "m n"]
+    coalitions: Bool[Array | np.ndarray, "m *strata n"]
     num_live: int | Int[Array, ""]
     detail: PyTree = ()
 
@@ -40,8 +41,8 @@ class Estimate(NamedTuple):
         ([2.5, 3.5], [0.0, 0.0])
     """
 
-    values: Float[Array, "n *out"]
-    std_error: Float[Array, "n *out"]
+    values: Float[Array | np.ndarray, "n *out"]
+    std_error: Float[Array | np.ndarray, "n *out"]
 
 
 class Estimator(abc.ABC):

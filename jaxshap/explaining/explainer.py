@@ -1,26 +1,35 @@
 """explain: from a model and a table to an Explanation."""
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, default_budget, evaluate, make_plan, plan_size, settle, solve
-from jaxshap.errors import EvaluationError, InputError, Interrupted, ModelOutputError
+from jaxshap.engine import (
+    BatchSize,
+    Options,
+    Run,
+    plan_size,
+    read_budget,
+    read_estimator,
+    read_key,
+)
+from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.explaining.explanation import Explanation
+from jaxshap.explaining.problem import Problem, read_problem
+from jaxshap.explaining.rounds import budget_of_rounds, enough_rounds, plan_rounds, run_rounds
+from jaxshap.explaining.separate import estimate_separately
 from jaxshap.explaining.source import Source
-from jaxshap.explaining.task import Task
 from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import Game
-from jaxshap.inputs import Groups, Players, own_columns, read_inputs, read_model, read_output_names
+from jaxshap.inputs import Groups, Players
 from jaxshap.trees import is_tree_model
-from jaxshap.values import marginal
+from jaxshap.values import ValueFunction
 
 
 def explain(
@@ -33,7 +42,7 @@ def explain(
     tol: float | None = None,
     key: Key[Array, ""] | int = 0,
     groups: Groups | Players | None = None,
-    value: Callable[..., Game] = marginal,
+    value: ValueFunction | None = None,
     reward: Callable | None = None,
     separate_draws: bool = False,
     feature_names: Sequence[str] | None = None,
@@ -43,208 +52,156 @@ def explain(
     checkpoint: str | os.PathLike | None = None,
     mesh: Mesh | None = None,
 ) -> Explanation:
-    """Shapley values of the model's prediction for each row of X, absent features drawn from
-    `background`.
+    """Shapley values of the model's prediction for each row of X.
 
-    `model` maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a fitted
-    estimator, or any other function (which runs on the host). `budget` counts coalitions, each
-    evaluated for all rows at once. With `tol` it is spent in rounds until every standard error is
-    at most `tol` times the spread (the largest less the smallest worth of its output), or until it
-    is gone. `checkpoint` is a file that keeps every worth as it comes: the same call with the same
-    file goes on where the last one ended, however it ended. `mesh` shares the work out over the
-    devices of a `jax.sharding.Mesh`, on one host or many.
+    A fitted tree ensemble (scikit-learn, XGBoost, LightGBM, CatBoost) is explained exactly,
+    without evaluations, unless an `estimator`, `groups`, a `value` or a `reward` is given: its raw
+    margin, with the background, or path-dependent where there is none.
 
-    Players are the columns, or `groups` of them, by name or number; for images, sequences and other
-    inputs, whatever `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make of them.
-    `value` says what absent means: a function of (model, X, background) that returns a Game.
-    `reward` is what is explained instead of the outputs: see `jaxshap.rewards.reward`. The
-    background may be a `jaxshap.WeightedRows`, as from `jaxshap.kmeans`.
+    Args:
+        model: maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a
+            fitted estimator, or any other function, which runs on the host.
+        X: the rows to explain: a DataFrame, an array or a list of rows; or any inputs, rows in
+            front, that `groups` divides into players.
+        background: the rows that absent features take their values from; `jaxshap.WeightedRows`,
+            as from `jaxshap.kmeans`, are weighted.
+        estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
+            accurate estimator of the library.
+        budget: coalitions, each evaluated for all rows at once, v(∅) and v(N) counted; 2n + 2048
+            by default, and 64 times as many with `tol`.
+        tol: spend the budget in rounds until every standard error is at most this share of the
+            spread (the largest less the smallest worth of its output), or until it is gone.
+        key: a JAX key or a whole number; the same key asks about the same coalitions.
+        groups: players that are groups of columns, by name or number; for images, sequences and
+            other inputs, what `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make.
+        value: what absent means, a function such as `jaxshap.conditional`; `jaxshap.marginal` by
+            default. See `jaxshap.values.ValueFunction`.
+        reward: what is shared out instead of the outputs, see `jaxshap.rewards`.
+        separate_draws: give each row draws of its own, so that errors are independent and a mean
+            over rows gains from their number. Shared draws are cheapest and most accurate per row.
+        feature_names: names of the players, or of the columns where the table has none.
+        output_names: names of the outputs.
+        batch_size: coalitions per batch; "auto" chooses by memory.
+        progress: whether to show a bar; None shows one on a terminal after two seconds.
+        checkpoint: a file that keeps every worth as it comes: the same call with the same file
+            goes on where the last one ended, however it ended.
+        mesh: devices that the work is shared out over, on one host or many.
 
-    All rows share their coalitions, which is cheapest and most accurate for each row;
-    `separate_draws` gives each its own, so that their errors are independent and a mean over rows
-    gains from their number.
+    Returns:
+        An `Explanation`: values `(rows, features, *outputs)` with standard errors.
 
-    A fitted tree ensemble (scikit-learn, XGBoost, LightGBM, CatBoost) is explained exactly, without
-    evaluations, unless an `estimator`, `groups`, a `value` or a `reward` is given: its raw margin,
-    with the background, or path-dependent where there is none.
+    Raises:
+        InputError: an argument cannot be used; the message says what to do.
+        Interrupted: on Ctrl-C; it carries the explanation from the evaluations so far.
+        EvaluationError: the model failed on masked inputs; it carries what came before.
 
     Example:
         >>> import jaxshap
-        >>> explained = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], [[0.0, 0.0], [1.0, 1.0]])
-        >>> explained.values.tolist(), explained.base_values.tolist()
+        >>> background = [[0.0, 0.0], [1.0, 1.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], [[1.0, 2.0]], background)
+        >>> explanation.values.tolist(), explanation.base_values.tolist()
         ([[1.0, 1.5]], [1.5])
     """
     if tol is not None and not tol > 0:
         raise InputError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
-    if (
-        estimator is None
-        and groups is None
-        and reward is None
-        and value is marginal
-        and is_tree_model(model)
-    ):
-        if checkpoint is not None or mesh is not None or separate_draws:
-            raise InputError(
-                "exact values of trees need no checkpoint=, mesh= or separate_draws=: leave them away, or pass "
-                "estimator=."
-            )
+    plain = estimator is None and groups is None and reward is None and value is None
+    options = Options(batch_size, progress, checkpoint, mesh)
+    if plain and is_tree_model(model):
+        _check_tree_options(options, separate_draws)
         return explain_trees(model, X, background, feature_names, output_names)
     if background is None:
         raise InputError(
-            "pass background=, the rows that absent features come from: without it only a fitted tree ensemble "
-            "can be explained, with no estimator=, groups=, value= or reward=."
+            "pass background=, the rows that absent features come from: without it only a fitted "
+            "tree ensemble can be explained, with no estimator=, groups=, value= or reward=."
         )
-    inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
-    predict, classes = read_model(model, inputs)
-    task = Task(predict, inputs, value, reward)
-    num_rows = len(jax.tree.leaves(inputs.rows)[0])
+    problem = read_problem(model, X, background, groups, feature_names, value, reward)
+    how = read_key(key), estimator, budget, output_names, options
     if separate_draws:
-        if any(option is not None for option in (tol, reward, checkpoint, mesh)) or progress:
-            raise InputError(
-                "separate_draws= does not go with tol=, reward=, checkpoint=, mesh= or progress=: leave them away."
-            )
-        key, budget, estimator = settle(key, len(inputs.names), estimator, budget)
-        found, empty, name = task.separately(key, estimator, budget, batch_size)
-        if not np.isfinite(found.values).all():
-            raise ModelOutputError(
-                "the model returned NaN or infinity for masked inputs: explain without separate_draws= "
-                "to see for which rows."
-            )
-        output_names = read_output_names(output_names, classes, empty.shape[1:])
-        size = plan_size(estimator, len(inputs.names), budget)
-        source = task.source(task.game)
-        return _reported(
-            found, empty, size, task, source, output_names, estimator, name, shared_draws=False
+        return _explain_separately(problem, tol, *how)
+    return _explain_together(problem, tol, *how)
+
+
+def _explain_together(
+    problem: Problem, tol: float | None, key, estimator, budget, output_names, options: Options
+) -> Explanation:
+    """All rows share their coalitions."""
+    game = problem.game()
+    names = problem.output_names(output_names, game.full.shape[1:])
+    if budget is None and tol is not None:
+        budget = budget_of_rounds(game.num_players, tol)
+    budget = read_budget(budget, game.num_players, estimator)
+    rounds = plan_rounds(budget, game.num_players, tol)
+    estimator = read_estimator(estimator, game, rounds[0])
+    rounds = enough_rounds(rounds, estimator, game.num_players)
+
+    def report(spent: Run) -> Explanation:
+        size = spent.answers.num_evaluations
+        source = _source(problem, lambda: game)
+        return _reported(spent.estimate, game.empty, size, problem, source, names, estimator, game)
+
+    spent = run_rounds(key, game, estimator, rounds, tol, options, problem.num_rows, report)
+    return report(spent)
+
+
+def _explain_separately(
+    problem: Problem, tol: float | None, key, estimator, budget, output_names, options: Options
+) -> Explanation:
+    """Each row has coalitions of its own."""
+    unused = (tol, problem.reward, options.checkpoint, options.mesh)
+    if any(option is not None for option in unused) or options.progress:
+        raise InputError(
+            "separate_draws= does not go with tol=, reward=, checkpoint=, mesh= or progress=: "
+            "omit them."
         )
-    game = task.game()
-    output_names = read_output_names(
-        output_names, classes if reward is None else None, game.full.shape[1:]
-    )
-    if budget is None:
-        budget = default_budget(game.num_players) * (1 if tol is None else 64)
-    stages = _stages(budget, game.num_players, tol)
-    key, _, estimator = settle(key, game.num_players, estimator, stages[0])
-    while len(stages) > 1 and not _is_enough(estimator, game.num_players, stages[0]):
-        stages = stages[1:]
-
-    def report(found: Estimate, size: int) -> Explanation:
-        return _reported(
-            found,
-            game.empty,
-            size,
-            task,
-            task.source(lambda: game),
-            output_names,
-            estimator,
-            game.name,
-        )
-
-    how = {"batch_size": batch_size, "progress": progress, "checkpoint": checkpoint, "mesh": mesh}
-
-    def spend(budget: int, known: np.ndarray | None) -> tuple[Estimate, np.ndarray]:
-        plan, coalitions = make_plan(key, game.num_players, estimator, budget)
-        try:
-            worths = np.asarray(evaluate(game, coalitions, known=known, **how))
-            _check_finite(worths, num_rows)
-        except (Interrupted, EvaluationError) as stop:
-            stop.explanation = _salvage(key, game, estimator, stop.worths, report)
-            raise
-        return solve(estimator, plan, worths, game), worths
-
-    found, worths = spend(stages[0], None)
-    rounds_without_error = 0
-    while tol is not None and not (error := _largest_error(found, worths, game)) <= tol:
-        rounds_without_error = rounds_without_error + 1 if np.isnan(error) else 0
-        if (
-            len(stages) == 1 or rounds_without_error == 2
-        ):  # one round may be too small to show an error
-            reached = (
-                f"the largest standard error is {error:.2g} of the spread. Pass a larger budget."
-            )
-            unknown = f"{estimator!r} gives no standard errors. Pass another estimator."
-            warnings.warn(
-                f"tol={tol} is not met with budget={stages[0]}: {unknown if np.isnan(error) else reached}",
-                stacklevel=2,
-            )
-            break
-        stages = stages[1:]
-        found, worths = spend(stages[0], worths)
-    return report(found, len(worths))
+    first = problem.game_of(jax.tree.map(lambda leaf: leaf[:1], problem.inputs.rows))
+    budget = read_budget(budget, first.num_players, estimator)
+    estimator = read_estimator(estimator, first, budget)
+    size = plan_size(estimator, first.num_players, budget)
+    separate = estimate_separately(problem, key, estimator, budget, options.batch_size)
+    names = problem.output_names(output_names, separate.empty.shape[1:])
+    source = _source(problem, problem.game)
+    reported = separate.estimate, separate.empty, size, problem, source, names, estimator
+    return _reported(*reported, separate.game, shared_draws=False)
 
 
 def _reported(
-    found: Estimate,
+    estimate: Estimate,
     empty: Any,
     num_coalitions: int,
-    task: Task,
+    problem: Problem,
     source: Source,
     output_names: tuple[str, ...] | None,
     estimator: Estimator,
-    name: str,
+    game: Game,
     *,
     shared_draws: bool = True,
 ) -> Explanation:
-    values, std_error = (np.moveaxis(np.asarray(part), 0, 1)[source.rows] for part in found)
+    fields = estimate.values, estimate.std_error
+    values, std_error = (np.moveaxis(np.asarray(field), 0, 1)[source.rows] for field in fields)
     return Explanation(
         values=values,
         std_error=std_error,
         base_values=np.asarray(empty)[source.rows],
-        data=task.inputs.data,
-        feature_names=task.inputs.names,
+        data=problem.inputs.data,
+        feature_names=problem.inputs.names,
         output_names=output_names,
         num_evaluations=num_coalitions + 2,
-        value_function=name,
+        value_function=game.name,
         estimator=repr(estimator),
         shared_draws=shared_draws,
+        absent=game.absent,
         source=source,
     )
 
 
-def _stages(budget: int, num_players: int, tol: float | None) -> list[int]:
-    """Budgets of the rounds: all at once, or doubling up to all of it."""
-    stages = [budget]
-    while tol is not None and stages[0] > 2 * max(256, 8 * num_players):
-        stages.insert(0, stages[0] // 2)
-    return stages
+def _source(problem: Problem, game: Callable[[], Game]) -> Source:
+    """Where the explanation comes from; rows that only fill up a bucket are not shown."""
+    return Source(game, np.arange(problem.num_rows), (), problem.inputs.groups)
 
 
-def _is_enough(estimator: Estimator, num_players: int, budget: int) -> bool:
-    """Whether the estimator can do anything with this budget."""
-    try:
-        plan_size(estimator, num_players, budget)
-    except ValueError:
-        return False
-    return True
-
-
-def _largest_error(found: Estimate, worths: Float[np.ndarray, "m rows *out"], game: Game) -> float:
-    """The largest standard error as a share of the spread of its output; NaN where one is unknown."""
-    everything = np.concatenate([worths, np.stack([game.empty, game.full])])
-    spread = everything.max((0, 1)) - everything.min((0, 1))
-    return float((np.asarray(found.std_error) / np.where(spread > 0, spread, 1)).max())
-
-
-def _salvage(
-    key, game: Game, estimator: Estimator, worths: Float[np.ndarray, "done *out"], report
-) -> Explanation | None:
-    """The explanation that the worths so far amount to, or None where they are too few."""
-    if not _is_enough(estimator, game.num_players, len(worths) + 2):
-        return None
-    plan, coalitions = make_plan(key, game.num_players, estimator, len(worths) + 2)
-    return report(solve(estimator, plan, worths[: len(coalitions)], game), len(coalitions))
-
-
-def _check_finite(worths: Float[np.ndarray, "m rows *out"], num_rows: int) -> None:
-    if not len(worths):  # a single player has no coalitions but ∅ and N, which the game has checked
-        return
-    bad = np.asarray(
-        (~np.isfinite(worths[:, :num_rows])).reshape(len(worths), num_rows, -1).any(axis=2)
-    )
-    if bad.any():
-        rows = np.flatnonzero(bad.any(0))
-        raise EvaluationError(
-            f"the model returned NaN or infinity for {bad.sum()} of {bad.size} masked inputs, in {len(rows)} row(s) "
-            f"(the first is row {rows[0]}, with {bad[:, rows[0]].sum()} of {len(bad)}): mend the model, leave the rows "
-            "out, or take a background in which every combination of values is valid.",
-            worths,
+def _check_tree_options(options: Options, separate_draws: bool) -> None:
+    if options.checkpoint is not None or options.mesh is not None or separate_draws:
+        raise InputError(
+            "exact values of trees need no checkpoint=, mesh= or separate_draws=: omit them, or "
+            "pass estimator=."
         )

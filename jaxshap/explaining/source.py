@@ -9,22 +9,12 @@ from jaxshap.games import Game
 
 
 class Source(NamedTuple):
-    """The game of an explanation, made when it is needed, and what of its outputs the explanation
-    shows.
-
-    `background` is the table that a marginal game takes absent features from, with weights or
-    without; `groups` are the columns of each player.
-    """
+    """The game of an explanation, made when it is needed, and what the explanation shows of it."""
 
     game: Callable[[], Game]
     rows: np.ndarray
     outputs: tuple[Any, ...] = ()  # what was picked of the last axis, time after time
-    background: Any = None
-    groups: list[list[int]] | None = None
-
-    @property
-    def num_references(self) -> int:
-        return len(getattr(self.background, "rows", self.background))
+    groups: list[list[int]] | None = None  # the columns of each player
 
     def pick(self, rows: list[int], outputs: list[int] | int | None) -> "Source":
         picks = self.outputs if outputs is None else (*self.outputs, outputs)
@@ -32,7 +22,7 @@ class Source(NamedTuple):
 
     def picked(self, worths: np.ndarray) -> np.ndarray:
         """Of worths (m, rows, *outputs), those that are shown."""
-        found = worths[:, self.rows]
+        shown = worths[:, self.rows]
         for outputs in self.outputs:
-            found = found[..., outputs]
-        return found
+            shown = shown[..., outputs]
+        return shown

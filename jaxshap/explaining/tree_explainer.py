@@ -1,5 +1,6 @@
 """Tree ensembles from the fitted model to an Explanation, exactly and without evaluations."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.source import Source
 from jaxshap.inputs import (
-    WeightedRows,
     own_columns,
     read_background,
     read_output_names,
@@ -19,6 +19,14 @@ from jaxshap.inputs import (
 )
 from jaxshap.trees import Ensemble, base_margin, interventional, path_dependent, read_trees
 from jaxshap.values import marginal
+
+INTERVENTIONAL = (
+    "an absent feature takes its values from the background rows, whatever the other features are"
+)
+PATH_DEPENDENT = (
+    "an absent feature follows the training counts in the trees, so two models with the same "
+    "predictions can have different values"
+)
 
 
 def explain_trees(
@@ -34,25 +42,22 @@ def explain_trees(
     rows, source = np.asarray(table.array), None
     if background is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
+        absent = PATH_DEPENDENT
     else:
         background, options = read_weights(background)
         references, weights = read_background(background, table), options.get("weights")
-        values = interventional(ensemble, rows, references, weights)
-        base, name = (
-            jnp.average(ensemble.predict(references), axis=0, weights=weights),
-            "interventional",
-        )
-        kept = references if weights is None else WeightedRows(references, weights)
+        values, name = interventional(ensemble, rows, references, weights), "interventional"
+        base = jnp.average(ensemble.predict(references), axis=0, weights=weights)
         margin = jax.tree_util.Partial(_margin, ensemble)
-        source = Source(
-            lambda: marginal(margin, rows, references, weights), np.arange(len(rows)), (), kept
-        )
+        game = functools.partial(marginal, margin, rows, references, weights=weights)
+        source, absent = Source(game, np.arange(len(rows))), INTERVENTIONAL
     values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
     if values.shape[2] == 1:
         values, base = values[..., 0], base[:, 0]
         source = source and source.pick(source.rows.tolist(), 0)
     elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
         output_names = tuple(map(str, classes))
+    link = ensemble.structure.link
     return Explanation(
         values=values,
         std_error=np.zeros_like(values),
@@ -61,10 +66,9 @@ def explain_trees(
         feature_names=table.names,
         output_names=read_output_names(output_names, None, values.shape[2:]),
         num_evaluations=0,
-        value_function=name
-        if ensemble.structure.link == "identity"
-        else f"{name} ({ensemble.structure.link} margin)",
+        value_function=name if link == "identity" else f"{name} ({link} margin)",
         estimator="trees",
+        absent=absent,
         source=source,
     )
 

@@ -21,14 +21,14 @@ from jaxshap.games.coalitions import reuse_weights as reuse_weights
 from jaxshap.games.coalitions import schedule as schedule
 from jaxshap.games.coalitions import with_ends as with_ends
 from jaxshap.games.coalitions import without_ends as without_ends
+from jaxshap.games.combined import grouped as grouped
+from jaxshap.games.combined import minus as minus
+from jaxshap.games.combined import table as table
 from jaxshap.games.game import Game as Game
 from jaxshap.games.game import Host as Host
 from jaxshap.games.game import as_pytree as as_pytree
 from jaxshap.games.game import check_game as check_game
-from jaxshap.games.game import grouped as grouped
 from jaxshap.games.game import make_game as make_game
-from jaxshap.games.game import minus as minus
-from jaxshap.games.game import table as table
 from jaxshap.games.subsets import MOST_SETS as MOST_SETS
 from jaxshap.games.subsets import PlayerSet as PlayerSet
 from jaxshap.games.subsets import check_index as check_index

@@ -1,45 +1,57 @@
-"""Games: the worth of a coalition, with its two endpoints; and games made from games."""
+"""Games: the worth of a coalition, with its two endpoints."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, InputTypeError
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 
 
-@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Game:
     """A value function with its two endpoints; a pytree, so jit never bakes its data in.
 
-    `empty` and `full` are v(no players) and v(all players). Everything that varies from
-    explanation to explanation (rows, classes, losses) is an output axis: `*out`.
+    Everything that varies from explanation to explanation (rows, classes, losses) is an output
+    axis: `*out`. A game may be a weighted mean of one game per background row or per draw, its
+    strata: v(S) = Σ_b w_b v_b(S). An estimator can then ask each stratum about coalitions of its
+    own.
+
+    Args:
+        value: the worth of a coalition `(n,)`; a `Host` function takes a batch `(m, n)` of them.
+        empty: v(∅), the worth of no players, `(*out)`.
+        full: v(N), the worth of all players, `(*out)`.
+        num_players: how many players there are.
+        name: what the game is called in results.
+        absent: in words, what it means for a player to be absent.
+        background: the table that absent features take their values from, where there is one. It
+            is for diagnosis alone and does not go through jit.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
-        >>> game.num_players, float(game.empty), float(game.full), float(game(np.array([True, False])))
-        (2, 0.0, 6.0, 1.0)
+        >>> game.num_players, float(game.empty), float(game.full)
+        (2, 0.0, 6.0)
+        >>> float(game(np.array([True, False])))
+        1.0
     """
 
-    value: Callable[[Any], Any]  # of a coalition; a `Host` function of a batch of them
-    empty: Float[Array, "*out"]
-    full: Float[Array, "*out"]
-    num_players: int = dataclasses.field(metadata={"static": True})
-    name: str = dataclasses.field(default="game", metadata={"static": True})
+    value: Callable[[Any], Any]
+    empty: Float[Array | np.ndarray, "*out"]
+    full: Float[Array | np.ndarray, "*out"]
+    num_players: int
+    name: str = "game"
+    absent: str = "an absent player is not in the coalition"
+    background: Any = None
 
-    def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "*out"]:
-        if self.on_host:
-            raise InputTypeError(
-                "this game runs on the host, a batch at a time: call jaxshap.evaluate(game, coalitions)."
-            )
+    def __call__(self, coalition: Bool[Array | np.ndarray, "n"]) -> Float[Array, "*out"]:
+        self._check_traceable()
         return self.value(coalition)
 
     @property
@@ -47,16 +59,62 @@ class Game:
         """Whether worths come from numpy, outside JAX: no jit, vmap or grad through them."""
         return isinstance(self.value, Host)
 
+    @property
+    def num_strata(self) -> int:
+        """Of how many games this one is the weighted mean; 1 where it is no mean."""
+        strata = self._strata()
+        return 1 if strata is None else strata.num_strata
+
+    def with_strata(self, count: int) -> "Game":
+        """The same game with at most `count` strata: neighbouring ones are merged."""
+        strata = self._strata()
+        if strata is None or strata.num_strata <= count:
+            return self
+        merged = strata.merged(-(-strata.num_strata // count))
+        value = Host(merged, self.value.bytes_per_item) if isinstance(self.value, Host) else merged
+        return dataclasses.replace(self, value=value)
+
+    def in_stratum(
+        self, stratum: Int[Array, ""], coalition: Bool[Array | np.ndarray, "n"]
+    ) -> Float[Array, "*out"]:
+        """w_b v_b(S): the part of v(S) that comes from stratum b."""
+        self._check_traceable()
+        strata = self._strata()
+        return self.value(coalition) if strata is None else strata.in_stratum(stratum, coalition)
+
+    def strata_ends(self) -> tuple[Any, Any]:
+        """w_b v_b(∅) and w_b v_b(N) of every stratum b, both `(strata, *out)`."""
+        strata = self._strata()
+        if strata is None:
+            return self.empty[None], self.full[None]
+        empties, weights = strata.empties(), strata.weights_of_strata()
+        full = weights.reshape(-1, *(1,) * self.full.ndim).astype(self.full.dtype) * self.full
+        return empties.reshape(-1, *self.full.shape), full
+
+    def _strata(self) -> Any:
+        value = self.value.function if isinstance(self.value, Host) else self.value
+        return getattr(value, "strata", None)
+
+    def _check_traceable(self) -> None:
+        if self.on_host:
+            raise InputTypeError(
+                "this game runs on the host, a batch at a time: call jaxshap.evaluate(game, "
+                "coalitions)."
+            )
+
+
+jax.tree_util.register_dataclass(
+    Game, ["value", "empty", "full"], ["num_players", "name", "absent"], drop_fields=["background"]
+)
+
 
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True)
 class Host:
     """A function from a numpy batch to a numpy batch that JAX cannot or should not trace."""
 
-    function: Callable[[np.ndarray], Any]
-    bytes_per_item: int = (
-        2**10
-    )  # memory one item of the batch needs; with it the batch size is chosen
+    function: Callable[[Any], Any]
+    bytes_per_item: int = 2**10  # that one item of the batch needs: the batch size follows from it
 
     def __call__(self, batch: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(batch))
@@ -87,7 +145,7 @@ def make_game(value: Callable, num_players: int, name: str = "game") -> Game:
         raise InputError(f"a game needs at least one player, not num_players={num_players}.")
     if isinstance(value, Host):
         ends = np.stack([np.zeros(num_players, bool), np.ones(num_players, bool)])
-        empty, full = jnp.asarray(value(ends))
+        empty, full = (np.asarray(end) for end in value(ends))
     else:
         value = as_pytree(value)
         everyone = jnp.ones(num_players, bool)
@@ -117,86 +175,6 @@ def as_pytree(function: Callable) -> Callable:
     return _Partly(arrays, others, structure)
 
 
-def table(worths: Float[Array, "size *out"]) -> Game:
-    """The game with these 2**n worths; coalition S stands at index Σ_{i∈S} 2**i.
-
-    Example:
-        >>> import jaxshap
-        >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])  # nobody, player 0, player 1, both
-        >>> jaxshap.shapley_values(game).tolist()
-        [2.5, 3.5]
-    """
-    worths = jnp.asarray(worths)
-    num_players = len(worths).bit_length() - 1
-    if len(worths) != 2**num_players or num_players < 1:
-        raise InputError(f"a table of worths has 2**n rows with n ≥ 1, not {len(worths)}.")
-    return make_game(_Table(worths), num_players, "table")
-
-
-def grouped(game: Game, groups: Sequence[Sequence[int]]) -> Game:
-    """The game between groups of players: a group is in when all its players are. Groups must
-    partition the players.
-
-    Example:
-        >>> import jaxshap
-        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
-        >>> jaxshap.shapley_values(jaxshap.grouped(game, [[0, 1], [2]])).tolist()
-        [5.0, 3.0]
-    """
-    members = [list(map(int, group)) for group in groups]
-    listed = sorted(player for group in members for player in group)
-    if listed != list(range(game.num_players)) or not all(members):
-        raise InputError(
-            f"groups must name each of the players 0..{game.num_players - 1} once and none may be empty: got {members}."
-        )
-    group_of = np.empty(game.num_players, int)
-    for number, group in enumerate(members):
-        group_of[group] = number
-    value = game.value
-    if isinstance(value, Host):
-        wrapped: Callable = Host(
-            lambda coalitions: value(coalitions[:, group_of]), value.bytes_per_item
-        )
-    else:
-        wrapped = _Grouped(value, jnp.asarray(group_of))
-    return dataclasses.replace(game, value=wrapped, num_players=len(members))
-
-
-def minus(game: Game, other: Game) -> Game:
-    """The difference of two games with the same players: its Shapley values are the difference of
-    theirs.
-
-    Example:
-        >>> import jaxshap
-        >>> game, other = jaxshap.table([0.0, 1.0, 2.0, 6.0]), jaxshap.table([0.0, 1.0, 2.0, 3.0])
-        >>> jaxshap.shapley_values(jaxshap.minus(game, other)).tolist()
-        [1.5, 1.5]
-    """
-    if game.num_players != other.num_players:
-        raise InputError(
-            f"the games have {game.num_players} and {other.num_players} players: they must be the same."
-        )
-    if game.on_host != other.on_host:
-        raise InputTypeError(
-            "one game runs on the host and the other in JAX: wrap both models in jaxshap.host, or neither."
-        )
-    first, second = game.value, other.value
-    if isinstance(first, Host) and isinstance(second, Host):
-        value: Callable = Host(
-            lambda coalitions: first(coalitions) - second(coalitions),
-            first.bytes_per_item + second.bytes_per_item,
-        )
-    else:
-        value = _Difference(first, second)
-    return Game(
-        value,
-        game.empty - other.empty,
-        game.full - other.full,
-        game.num_players,
-        f"{game.name} − {other.name}",
-    )
-
-
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class _Partly:
@@ -210,32 +188,3 @@ class _Partly:
         pairs = zip(self.arrays, self.others, strict=True)
         leaves = [other if array is None else array for array, other in pairs]
         return jax.tree.unflatten(self.structure, leaves)(*inputs)
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class _Table:
-    worths: Float[Array, "size *out"]
-
-    def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "*out"]:
-        return self.worths[jnp.where(coalition, 2 ** jnp.arange(coalition.shape[0]), 0).sum()]
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class _Grouped:
-    value: PyTree
-    group_of: Int[Array, "players"]
-
-    def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "*out"]:
-        return self.value(coalition[self.group_of])
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class _Difference:
-    first: PyTree
-    second: PyTree
-
-    def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "*out"]:
-        return self.first(coalition) - self.second(coalition)

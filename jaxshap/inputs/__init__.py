@@ -2,9 +2,23 @@
 backgrounds.
 """
 
+from jaxshap.inputs.arrays import checked_inputs as checked_inputs
+from jaxshap.inputs.arrays import checked_table as checked_table
+from jaxshap.inputs.arrays import checked_weights as checked_weights
 from jaxshap.inputs.background import WeightedRows as WeightedRows
 from jaxshap.inputs.background import kmeans as kmeans
 from jaxshap.inputs.background import spread as spread
+from jaxshap.inputs.groups import Groups as Groups
+from jaxshap.inputs.groups import column_groups as column_groups
+from jaxshap.inputs.groups import column_number as column_number
+from jaxshap.inputs.groups import column_numbers as column_numbers
+from jaxshap.inputs.models import Model as Model
+from jaxshap.inputs.models import own_columns as own_columns
+from jaxshap.inputs.models import read_model as read_model
+from jaxshap.inputs.models import read_output_names as read_output_names
+from jaxshap.inputs.outputs import check_alike as check_alike
+from jaxshap.inputs.outputs import check_finite as check_finite
+from jaxshap.inputs.outputs import check_outputs as check_outputs
 from jaxshap.inputs.players import STAYS as STAYS
 from jaxshap.inputs.players import Players as Players
 from jaxshap.inputs.players import leaves as leaves
@@ -12,18 +26,11 @@ from jaxshap.inputs.players import patches as patches
 from jaxshap.inputs.players import segments as segments
 from jaxshap.inputs.players import together as together
 from jaxshap.inputs.players import tokens as tokens
-from jaxshap.inputs.reading import Groups as Groups
 from jaxshap.inputs.reading import Inputs as Inputs
-from jaxshap.inputs.reading import column_groups as column_groups
-from jaxshap.inputs.reading import column_number as column_number
-from jaxshap.inputs.reading import column_numbers as column_numbers
-from jaxshap.inputs.reading import own_columns as own_columns
-from jaxshap.inputs.reading import read_background as read_background
 from jaxshap.inputs.reading import read_inputs as read_inputs
-from jaxshap.inputs.reading import read_model as read_model
-from jaxshap.inputs.reading import read_output_names as read_output_names
-from jaxshap.inputs.reading import read_table as read_table
 from jaxshap.inputs.reading import read_weights as read_weights
+from jaxshap.inputs.tables import read_background as read_background
+from jaxshap.inputs.tables import read_table as read_table
 
 __all__ = [
     "Players",

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 
 from jaxshap.engine import bucket, byte_limit
 from jaxshap.games import Host, as_pytree
-from jaxshap.values.masked import bytes_per_point_of, check_finite, check_outputs
+from jaxshap.inputs import check_finite, check_outputs
+from jaxshap.values.outputs import bytes_per_point_of
 
 
 def predictions(
@@ -19,7 +20,10 @@ def predictions(
     count = len(rows)
     if isinstance(model, Host):
         size = max(1, byte_limit() // (8 * rows[:1].nbytes))  # with room for its work
-        parts = [model(np.asarray(rows[start : start + size])) for start in range(0, count, size)]
+        starts = range(0, count, size)
+        parts = [
+            model(np.array(rows[start : start + size])) for start in starts
+        ]  # copies: it may work in place
         outputs = np.concatenate(parts)
     else:
         model = as_pytree(model)

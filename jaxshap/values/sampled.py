@@ -1,114 +1,164 @@
-"""Games in which what is absent depends on what is present: inputs and weights for each row and
-coalition.
-"""
+"""Games in which what is absent depends on what is present: inputs and weights per row and coalition."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.engine import byte_limit
 from jaxshap.games import Game, Host, as_pytree
-from jaxshap.values.masked import (
-    again,
-    bytes_per_point_of,
-    check_finite,
-    check_outputs,
-    weighted_sum,
-)
+from jaxshap.inputs import check_finite, check_outputs
+from jaxshap.values.masked import rematerialise
+from jaxshap.values.outputs import bytes_per_point_of, weighted_sum, widened
 
-Fill = Callable[
-    [Bool[Array, "features"], Float[Array, "features"]],
-    tuple[Float[Array, "points features"], Float[Array, "points"]],
-]
+# (coalition, row) -> inputs (points, features) and their weights; a pytree. One whose points are
+# independent draws has `num_draws`, and `only(start, size)` for some of them.
+Fill = Callable[[Any, Any], tuple[Any, Any]]
+PAIR = 2  # draws come in pairs about the mean: a stratum keeps pairs together
 
 
 def filled_game(
     model: Callable,
-    rows: Float[Array, "rows features"],
+    rows: Any,
     fill: Fill,
     num_points: int,
     bytes_per_row: int,
     name: str,
+    absent: str,
 ) -> Game:
-    """v(S) = Σ_k w_k model(z_k) for every row x, where z, w = fill(S, x): `num_points` inputs and
-    their weights.
+    """v(S) = Σ_k w_k model(z_k) for every row x, where z, w = fill(S, x) has `num_points` inputs.
 
     `fill` is a pytree that JAX can trace and needs `bytes_per_row`; the model may run on the host.
     """
     num_features = rows.shape[1]
+    both = np.stack([np.zeros(num_features, bool), np.ones(num_features, bool)])
     if isinstance(model, Host):
-        rows_at_once = max(
-            1, byte_limit() // (bytes_per_row + 8 * num_points * num_features * rows.dtype.itemsize)
-        )
+        per_row = bytes_per_row + 8 * num_points * num_features * rows.dtype.itemsize
+        rows_at_once = max(1, byte_limit() // per_row)
         filled = HostFilled(model, np.asarray(rows), fill, rows_at_once)
-        ends = filled(np.stack([np.zeros(num_features, bool), np.ones(num_features, bool)]))
+        empty, full = filled(both)
         value: Any = Host(filled, min(len(rows), rows_at_once) * bytes_per_row)
     else:
         model = as_pytree(model)
-        a_row = bytes_per_row + num_points * bytes_per_point_of(model, rows)
-        value = Filled(model, jax.device_put(rows), fill, max(1, byte_limit() // a_row))
-        ends = _ends(value, num_features)
-    empty, full = ends
+        per_row = bytes_per_row + num_points * bytes_per_point_of(model, rows)
+        value = Filled(model, jax.device_put(rows), fill, max(1, byte_limit() // per_row))
+        empty, full = _worths(value, jax.device_put(both))
     check_finite(empty, len(rows), "row with everything absent")
     check_finite(full, len(rows), "row")
-    return Game(value, jax.device_put(empty), jax.device_put(full), num_features, name)
+    return Game(value, empty, full, num_features, name, absent)
+
+
+class _DrawnStrata:
+    """The strata of a game whose points are draws: pairs of them, or some pairs at a time."""
+
+    fill: Any
+    stratum_size: int
+    rows: Any
+
+    @property
+    def strata(self) -> Any:
+        return self if hasattr(self.fill, "only") else None
+
+    @property
+    def num_strata(self) -> int:
+        return -(-self.fill.num_draws // self.stratum_size)
+
+    def merged(self, size: int) -> Any:
+        larger = self.stratum_size * size
+        return dataclasses.replace(self, stratum_size=larger)  # pyright: ignore[reportArgumentType]
+
+    def weights_of_strata(self) -> Float[np.ndarray, "strata"]:
+        count = self.num_strata
+        sizes = np.full(count, self.stratum_size)
+        sizes[-1] = self.fill.num_draws - self.stratum_size * (count - 1)
+        return sizes / self.fill.num_draws
+
+    def some_draws(self, stratum: Any) -> Any:
+        return self.fill.only(stratum * self.stratum_size, self.stratum_size)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Filled:
-    """The weighted mean of the model over what `fill` gives, `rows_at_once` a call."""
+class Filled(_DrawnStrata):
+    """The weighted mean of the model over what `fill` gives, `rows_at_once` per call."""
 
     model: Callable
     rows: Float[Array, "rows features"]
     fill: Fill
     rows_at_once: int = dataclasses.field(metadata={"static": True})
+    stratum_size: int = dataclasses.field(default=PAIR, metadata={"static": True})
 
-    def __call__(self, coalition: Bool[Array, "features"]) -> Float[Array, "rows *out"]:
-        @again
+    def __call__(
+        self, coalition: Bool[Array | np.ndarray, "features"]
+    ) -> Float[Array, "rows *out"]:
+        return self._sum(self.fill, coalition)
+
+    def in_stratum(
+        self, stratum: Int[Array, ""], coalition: Bool[Array | np.ndarray, "features"]
+    ) -> Float[Array, "rows *out"]:
+        return self._sum(self.some_draws(stratum), coalition)
+
+    def empties(self) -> Float[Array, "strata rows *out"]:
+        return _empties(self, self.num_strata)
+
+    def _sum(self, fill: Fill, coalition) -> Float[Array, "rows *out"]:
+        @rematerialise
         def of_row(row):
-            inputs, weights = self.fill(coalition, row)
-            return weighted_sum(weights, self.model(inputs)[None])[0]
+            inputs, weights = fill(coalition, row)
+            outputs = widened(self.model(inputs))
+            return weighted_sum(weights.astype(outputs.dtype), outputs[None])[0]
 
         return jax.lax.map(of_row, self.rows, batch_size=min(self.rows_at_once, len(self.rows)))
 
 
 @jax.jit
-def _ends_of(filled: Filled, both: Bool[Array, "2 features"]) -> Float[Array, "2 rows *out"]:
-    return jax.lax.map(filled, both)
+def _worths(filled: Filled, coalitions: Bool[Array, "m n"]) -> Float[Array, "m rows *out"]:
+    return jax.lax.map(filled, coalitions)
 
 
-def _ends(filled: Filled, num_features: int) -> Float[Array, "2 rows *out"]:
-    return _ends_of(
-        filled, jnp.stack([jnp.zeros(num_features, bool), jnp.ones(num_features, bool)])
-    )
+@functools.partial(jax.jit, static_argnums=1)
+def _empties(filled: Filled, count: int) -> Float[Array, "count rows *out"]:
+    nobody = jnp.zeros(filled.rows.shape[1], bool)
+    return jax.lax.map(lambda stratum: filled.in_stratum(stratum, nobody), jnp.arange(count))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class HostFilled:
+class HostFilled(_DrawnStrata):
     """The same with a model in numpy: JAX fills, some rows of one coalition at a time."""
 
     model: Host
     rows: Float[np.ndarray, "rows features"]
     fill: Fill
     rows_at_once: int
+    stratum_size: int = PAIR
 
     def __call__(
         self, coalitions: Bool[np.ndarray, "m features"]
     ) -> Float[np.ndarray, "m rows *out"]:
-        starts = range(0, len(self.rows), self.rows_at_once)
-        blocks = [self.rows[start : start + self.rows_at_once] for start in starts]
-        return np.stack(
-            [np.concatenate([self._mean(one, block) for block in blocks]) for one in coalitions]
-        )
+        return np.stack([self._sum(self.fill, coalition) for coalition in coalitions])
 
-    def _mean(self, coalition, rows) -> Float[np.ndarray, "rows *out"]:
-        inputs, weights = (np.asarray(part) for part in _fill_rows(self.fill, coalition, rows))
+    def in_stratum(
+        self, strata: Int[np.ndarray, "m"], coalitions: Bool[np.ndarray, "m features"]
+    ) -> Float[np.ndarray, "m rows *out"]:
+        pairs = zip(strata, coalitions, strict=True)
+        return np.stack([self._sum(self.some_draws(b), coalition) for b, coalition in pairs])
+
+    def empties(self) -> Float[np.ndarray, "strata rows *out"]:
+        count = self.num_strata
+        return self.in_stratum(np.arange(count), np.zeros((count, self.rows.shape[1]), bool))
+
+    def _sum(self, fill: Fill, coalition) -> Float[np.ndarray, "rows *out"]:
+        starts = range(0, len(self.rows), self.rows_at_once)
+        blocks = (self.rows[start : start + self.rows_at_once] for start in starts)
+        return np.concatenate([self._mean(fill, coalition, block) for block in blocks])
+
+    def _mean(self, fill: Fill, coalition, rows) -> Float[np.ndarray, "rows *out"]:
+        inputs, weights = map(np.asarray, _fill_rows(fill, coalition, rows))
         outputs = self.model(inputs.reshape(-1, inputs.shape[-1]).astype(self.rows.dtype))
         check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
         outputs = outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])

@@ -25,14 +25,14 @@ def test_static_arguments_and_results_are_those_of_jit():
 
 
 def test_a_compiler_without_these_options_is_used_without_them(fresh, monkeypatch):
-    monkeypatch.setattr(compilation, "SOONER", {"xla_cpu_no_such_option": True})
+    monkeypatch.setattr(compilation, "FAST_COMPILE_OPTIONS", {"xla_cpu_no_such_option": True})
     assert compilation._options() is None
     assert compilation.compiled(lambda x: x + 1, static_argnums=())(1) == 2
 
 
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="the options are for CPUs")
 def test_this_compiler_has_them(fresh):
-    assert compilation._options() == compilation.SOONER
+    assert compilation._options() == compilation.FAST_COMPILE_OPTIONS
 
 
 def test_import_brings_in_nothing_that_is_only_needed_later():

@@ -1,0 +1,123 @@
+"""Batches of coalitions: how many fit into memory, and their worths in one compiled loop."""
+
+import functools
+import math
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Bool, Float, Int
+
+from jaxshap.engine.memory import byte_limit, bytes_of_call
+from jaxshap.errors import InputError, ModelOutputError
+from jaxshap.games import Game, Host
+
+BatchSize = int | Literal["auto"]
+
+
+def is_traced(tree: Any) -> bool:
+    """Whether any array in the tree is inside jit, vmap or grad, or this very call is traced."""
+    leaves = jax.tree.leaves((tree, jnp.zeros(())))
+    return any(isinstance(leaf, Tracer) for leaf in leaves)
+
+
+def check_batch_size(batch_size: Any) -> None:
+    whole = isinstance(batch_size, int | np.integer) and not isinstance(batch_size, bool)
+    if batch_size != "auto" and not (whole and batch_size >= 1):
+        raise InputError(f'batch_size={batch_size!r}: pass a positive whole number, or "auto".')
+
+
+def choose_batch_size(batch_size: BatchSize, game: Game, count: int, in_strata: bool) -> int:
+    """How many coalitions at once: a power of two within the byte limit, no more than there are."""
+    most = power_above(count)
+    if batch_size != "auto":
+        return min(int(batch_size), most)
+    if isinstance(game.value, Host):
+        bytes_per_item = game.value.bytes_per_item // (game.num_strata if in_strata else 1)
+    else:
+        coalition = jax.ShapeDtypeStruct((game.num_players,), bool)
+        stratum = jax.ShapeDtypeStruct((), jnp.int32)
+        call = (game.in_stratum, stratum) if in_strata else (game,)
+        bytes_per_item = bytes_of_call(*call, coalition)
+    size = byte_limit() // max(1, bytes_per_item)
+    return min(most, 2 ** int(math.log2(max(1, size))))
+
+
+def power_above(number: float) -> int:
+    return 2 ** max(0, math.ceil(math.log2(max(1, number))))
+
+
+def worths_on_host(
+    game: Game, coalitions: Bool[np.ndarray, "k n"], strata: Int[np.ndarray, "k"] | None
+) -> Float[np.ndarray, "k *out"]:
+    """One batch of a game in numpy; what it returns is checked, since nothing else has seen it."""
+    value: Any = game.value
+    grouped_by_stratum = strata is not None and getattr(value.function, "strata", None) is not None
+    if grouped_by_stratum:
+        worths = np.asarray(value.function.in_stratum(strata, coalitions))
+    else:
+        worths = value(coalitions)
+    expected = (len(coalitions), *game.empty.shape)
+    if worths.shape != expected:
+        raise ModelOutputError(
+            f"the game returned worths of shape {worths.shape} for {len(coalitions)} coalitions, "
+            f"not {expected}."
+        )
+    return worths
+
+
+def worths_on_device(
+    game: Game,
+    coalitions: Bool[np.ndarray, "k n"],
+    strata: Int[np.ndarray, "k"] | None,
+    shape: tuple[int, int],
+    mesh: Mesh | None,
+) -> Float[np.ndarray, "k *out"]:
+    """Some batches; the loop sees whole ones, and room for the most of them: one program for all."""
+    most, size = shape
+    batches = _whole(coalitions, most * size).reshape(most, size, game.num_players)
+    numbers = None if strata is None else _whole(strata, most * size).reshape(most, size)
+    count = np.int32(-(-len(coalitions) // size))
+    if mesh is None:
+        worths = _worths(game, *jax.device_put((batches, numbers, count)))
+    else:
+        shared = NamedSharding(mesh, PartitionSpec(None, mesh.axis_names))
+        batches, numbers = jax.device_put((batches, numbers), shared)
+        worths = _gathered(mesh)(game, batches, numbers, jax.device_put(count))
+    return jax.device_get(worths).reshape(-1, *game.empty.shape)[: len(coalitions)]
+
+
+def _whole(items: np.ndarray, length: int) -> np.ndarray:
+    """Filled up with the last item."""
+    return np.concatenate([items, np.repeat(items[-1:], length - len(items), axis=0)])
+
+
+def _worths_of_first(
+    game: Game,
+    batches: Bool[Array, "most k n"],
+    strata: Int[Array, "most k"] | None,
+    count: Int[Array, ""],
+) -> Float[Array, "most k *out"]:
+    """Worths of the first `count` batches, one after the other in the same memory."""
+
+    def turn(number, worths):
+        if strata is None:
+            batch = jax.vmap(game)(batches[number])
+        else:
+            batch = jax.vmap(game.in_stratum)(strata[number], batches[number])
+        return worths.at[number].set(batch)
+
+    room = jnp.zeros((*batches.shape[:2], *game.empty.shape), game.empty.dtype)
+    return jax.lax.fori_loop(0, count, turn, room)
+
+
+_worths = jax.jit(_worths_of_first)
+
+
+@functools.lru_cache(maxsize=8)
+def _gathered(mesh: Mesh):
+    """The same on every device of a mesh, worths brought together again on each of them."""
+    return jax.jit(_worths_of_first, out_shardings=NamedSharding(mesh, PartitionSpec()))

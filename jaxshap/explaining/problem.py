@@ -1,0 +1,75 @@
+"""What is to be explained: a model, its inputs, what absent means and what is shared out."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxshap.engine import bucket
+from jaxshap.games import Game, Host, grouped
+from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
+from jaxshap.rewards import reward as rewarded
+from jaxshap.values import ValueFunction, marginal
+
+
+class Problem(NamedTuple):
+    """A model and the inputs to explain it on, read and checked."""
+
+    predict: Callable
+    inputs: Inputs
+    value: ValueFunction
+    reward: Callable | None
+    classes: tuple[str, ...] | None  # names of the outputs, where the model has them
+
+    @property
+    def num_rows(self) -> int:
+        return len(jax.tree.leaves(self.inputs.rows)[0])
+
+    @property
+    def num_players(self) -> int:
+        return len(self.inputs.names)
+
+    def game(self) -> Game:
+        """The game of all rows.
+
+        Rows of JAX models are filled up to the next bucket, so that nearby numbers share a program.
+        """
+        rows = self.inputs.rows
+        if self.reward is None and not isinstance(self.predict, Host):
+            rows = jax.tree.map(pad_rows, rows, self.inputs.references)
+        game = self.game_of(rows)
+        return game if self.reward is None else rewarded(game, self.reward)
+
+    def game_of(self, rows: Any) -> Game:
+        """The game of these rows, groups of columns being players where there are any."""
+        game = self.value(self.predict, rows, self.inputs.references, **self.inputs.options)
+        return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
+
+    def output_names(
+        self, given: Sequence[str] | None, shape: tuple[int, ...]
+    ) -> tuple[str, ...] | None:
+        return read_output_names(given, self.classes if self.reward is None else None, shape)
+
+
+def read_problem(
+    model: Any,
+    X: Any,
+    background: Any,
+    groups: Any,
+    feature_names: Sequence[str] | None,
+    value: ValueFunction | None,
+    reward: Callable | None,
+) -> Problem:
+    """Everything that people pass in, read once."""
+    inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
+    predict, classes = read_model(model, inputs)
+    return Problem(predict, inputs, marginal if value is None else value, reward, classes)
+
+
+def pad_rows(rows: Any, references: Any) -> np.ndarray:
+    """Up to the next bucket with a background row."""
+    rows, references = np.asarray(rows), np.asarray(references)
+    missing = bucket(len(rows)) - len(rows)
+    filling = np.repeat(references[:1], missing, axis=0).astype(rows.dtype)
+    return np.concatenate([rows, filling])

@@ -1,0 +1,92 @@
+"""Each row with draws of its own: errors are then independent from row to row."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+
+from jaxshap.engine import BatchSize, estimate
+from jaxshap.errors import ModelOutputError
+from jaxshap.estimators import Estimate, Estimator
+from jaxshap.explaining.problem import Problem, pad_rows
+from jaxshap.games import Game, Host, as_pytree, grouped
+
+
+class Separate(NamedTuple):
+    """Values and errors `(players, rows, *outputs)`, v(∅) of every row, and the first row's game."""
+
+    estimate: Estimate
+    empty: Any
+    game: Game
+
+
+def estimate_separately(
+    problem: Problem, key: Key[Array, ""], estimator: Estimator, budget: int, batch_size: BatchSize
+) -> Separate:
+    """One compiled loop over rows, or one row after the other on the host."""
+    rows = problem.inputs.rows
+    first = problem.game_of(jax.tree.map(lambda leaf: leaf[:1], rows))  # shows what is wrong
+    on_host = isinstance(problem.predict, Host)
+    solve = _on_host if on_host else _on_device
+    estimate_of_rows, empty = solve(problem, key, estimator, budget, batch_size)
+    if not np.isfinite(estimate_of_rows.values).all():
+        raise ModelOutputError(
+            "the model returned NaN or infinity for masked inputs: explain without separate_draws= "
+            "to see for which rows."
+        )
+    return Separate(estimate_of_rows, empty, first)
+
+
+def _on_host(problem: Problem, key, estimator: Estimator, budget: int, batch_size: BatchSize):
+    each = []
+    for number in range(problem.num_rows):
+        own = slice(number, number + 1)
+        game = problem.game_of(jax.tree.map(lambda leaf, own=own: leaf[own], problem.inputs.rows))
+        own_key = jax.random.fold_in(key, number)
+        each.append((estimate(own_key, game, estimator, budget, batch_size=batch_size), game.empty))
+    fields = zip(*(row for row, _ in each), strict=True)
+    together = Estimate(*(jnp.concatenate(field, axis=1) for field in fields))
+    return together, np.concatenate([empty for _, empty in each])
+
+
+def _on_device(problem: Problem, key, estimator: Estimator, budget: int, batch_size: BatchSize):
+    references = problem.inputs.references
+    rows = jax.tree.map(pad_rows, problem.inputs.rows, references)
+    options = dict(problem.inputs.options)
+    players, groups = options.pop("players", None), problem.inputs.groups
+    groups = None if groups is None else tuple(map(tuple, groups))
+    how = problem.value, players, groups, estimator, budget, batch_size
+    return _row_by_row(*how, key, as_pytree(problem.predict), rows, references, options)
+
+
+@functools.partial(jax.jit, static_argnums=range(6))
+def _row_by_row(
+    value: Any,
+    players: Any,
+    groups: Any,
+    estimator: Estimator,
+    budget: int,
+    batch_size: BatchSize,
+    key: Key[Array, ""],
+    predict: Any,
+    rows: Any,
+    references: Any,
+    options: dict[str, Any],
+) -> tuple[Estimate, Any]:
+    if players is not None:
+        options = options | {"players": players}
+
+    def of_row(numbered):
+        number, row = numbered
+        game = value(predict, jax.tree.map(lambda leaf: leaf[None], row), references, **options)
+        game = game if groups is None else grouped(game, groups)
+        own_key = jax.random.fold_in(key, number)
+        own = estimate(own_key, game, estimator, budget, batch_size=batch_size)
+        return Estimate(*(field[:, 0] for field in own)), game.empty[0]
+
+    numbered = jnp.arange(len(jax.tree.leaves(rows)[0])), rows
+    estimates, empty = jax.lax.map(of_row, numbered)
+    return Estimate(*(jnp.moveaxis(field, 0, 1) for field in estimates)), empty

@@ -1,0 +1,65 @@
+"""Means over the rows of an explanation, with standard errors."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from jaxshap.errors import InputError
+
+
+class Summary(NamedTuple):
+    """Means over rows and their standard errors; with groups of rows in front where asked for.
+
+    Attributes:
+        values: the means, `(features, *outputs)` or `(groups, features, *outputs)`.
+        std_error: their standard errors, of the same shape.
+        groups: the names of the groups, or None.
+        feature_names: the names of the features.
+        output_names: the names of the outputs, or None.
+
+    Example:
+        >>> import jaxshap
+        >>> X = [[1.0, 2.0], [3.0, 4.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, [[0.0, 0.0]])
+        >>> summary = explanation.summary()
+        >>> summary.feature_names, summary.values.tolist(), summary.std_error.round(3).tolist()
+        (('x0', 'x1'), [4.0, 3.0], [2.0, 1.0])
+    """
+
+    values: Float[np.ndarray, "..."]
+    std_error: Float[np.ndarray, "..."]
+    groups: np.ndarray | None
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...] | None
+
+
+def summarise(explanation, by: Sequence | np.ndarray | None, absolute: bool) -> Summary:
+    """Means over all rows, or over the rows of each group."""
+    labels = np.zeros(len(explanation), int) if by is None else np.asarray(by)
+    if labels.shape != (len(explanation),):
+        raise InputError(
+            f"by= has shape {labels.shape} for {len(explanation)} rows: pass one label a row."
+        )
+    groups = np.unique(labels)
+    pairs = [_mean_over(explanation, labels == group, absolute) for group in groups]
+    means, errors = (np.stack(each) for each in zip(*pairs, strict=True))
+    names = explanation.feature_names, explanation.output_names
+    if by is None:
+        return Summary(means[0], errors[0], None, *names)
+    return Summary(means, errors, groups, *names)
+
+
+def _mean_over(
+    explanation, rows: Bool[np.ndarray, "rows"], absolute: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    values = np.abs(explanation.values[rows]) if absolute else explanation.values[rows]
+    count = len(values)
+    if count > 1:
+        between = values.std(0, ddof=1) / np.sqrt(count)
+    else:
+        between = np.full(values.shape[1:], np.nan)
+    # errors of separate draws are in the spread between rows already
+    shared = explanation.std_error[rows].mean(0) if explanation.shared_draws else 0
+    return values.mean(0), np.hypot(between, shared)

@@ -1,0 +1,88 @@
+"""Numeric tables from DataFrames, arrays and lists of rows."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxshap.errors import InputError, InputTypeError
+
+
+class Table(NamedTuple):
+    """A numeric table and the names of its columns."""
+
+    array: Any
+    names: tuple[str, ...]
+    named: bool  # whether the names came with the data
+
+
+def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
+    """A table from a DataFrame, an array or a list of rows; a DataFrame's columns are matched to
+    `columns` by name.
+    """
+    if hasattr(data, "columns") and hasattr(data, "to_numpy"):
+        present = [str(name) for name in data.columns]
+        if len(set(present)) < len(present):
+            raise InputError(
+                f"{what} has several columns of one name: {repeated(present)}. Rename them."
+            )
+        wanted = present if columns is None else list(columns)
+        if missing := [name for name in wanted if name not in present]:
+            raise InputError(f"{what} lacks the columns {missing}; it has {present}.")
+        if extra := [name for name in present if name not in wanted]:
+            raise InputError(f"{what} has columns that are not expected: {extra}. Leave them out.")
+        data = data.to_numpy()[:, [present.index(name) for name in wanted]]
+        return Table(_numeric(data, what, wanted), tuple(wanted), True)
+    array = data if isinstance(data, jax.Array) else np.asarray(data)
+    if array.ndim != 2 or 0 in array.shape:
+        hint = " A single row is X[None]." if array.ndim == 1 and array.size else ""
+        raise InputError(
+            f"{what} must be a non-empty table (rows, features), not of shape {array.shape}.{hint}"
+        )
+    if columns is not None and array.shape[1] != len(columns):
+        raise InputError(
+            f"{what} has {array.shape[1]} columns, and {len(columns)} are expected: {list(columns)}."
+        )
+    names = tuple(columns) if columns is not None else tuple(f"x{i}" for i in range(array.shape[1]))
+    return Table(_numeric(array, what, names), names, columns is not None)
+
+
+def read_background(background, table: Table):
+    """Reference rows with the columns of the table, matched by name where both have names."""
+    if not table.named and hasattr(background, "columns"):
+        raise InputError(
+            "the background has column names and X has none: pass both as DataFrames, or both as arrays."
+        )
+    return read_table(background, "the background", table.names).array
+
+
+def _numeric(array, what: str, names: Sequence[str]):
+    if array.shape[0] == 0:
+        raise InputError(f"{what} has no rows.")
+    if array.dtype.kind in "biuf" or (
+        array.dtype.kind == "V" and isinstance(array, jax.Array)
+    ):  # V: bfloat16
+        return array
+    bad = [name for name, column in zip(names, array.T, strict=True) if not _is_numeric(column)]
+    if bad:
+        raise InputTypeError(
+            f"{what} has columns that are not numbers: {bad}. Encode them first; "
+            "one-hot columns can be one player (groups=)."
+        )
+    return array.astype(np.float64)
+
+
+def _is_numeric(column: np.ndarray) -> bool:
+    """Whether a column of objects holds numbers; text that looks like a number is still text."""
+    if column.dtype.kind in "US" or any(isinstance(entry, str) for entry in column):
+        return False
+    try:
+        column.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def repeated(items: Sequence) -> list:
+    return sorted({item for item in items if items.count(item) > 1})
