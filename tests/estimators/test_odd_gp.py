@@ -478,3 +478,21 @@ def test_games_without_roughness_do_not_break_the_factor_in_float32():
             result = jaxshap.estimate(key, game, jaxshap.OddGP(), 104)
             assert np.isfinite(result.values).all()
             assert np.isfinite(result.std_error).all()
+
+
+def test_errors_in_float32_do_not_cancel_to_zero():
+    """A logistic model, where half of all pairs tell nearly everything: 60 values."""
+    rng = np.random.default_rng(0)
+    rows, background = rng.normal(size=(5, 12)), rng.normal(size=(50, 12))
+    slopes = rng.normal(size=12) * np.linspace(2, 0.1, 12)
+    players = membership(12)
+    inside = (players[:, None] * rows) @ slopes  # (coalitions, rows)
+    outside = (~players[:, None] * background) @ slopes  # (coalitions, background rows)
+    worths = (1 / (1 + np.exp(-inside[:, :, None] - outside[:, None]))).mean(2)
+    truth = brute_force_shapley(worths)
+    plan = jaxshap.OddGP().plan(jax.random.key(0), 12, 2072)
+    known = jnp.asarray(worths[np.asarray(plan.coalitions) @ 2 ** np.arange(12)], jnp.float32)
+    ends = jnp.asarray(worths[[0, -1]], jnp.float32)
+    values, std_error = jax.jit(jaxshap.OddGP().solve)(plan, known, *ends)
+    assert (std_error > 0).all()
+    assert (np.abs(values - truth) <= 2 * std_error).mean() >= 0.9

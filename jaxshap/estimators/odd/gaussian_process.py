@@ -5,7 +5,7 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from jaxshap.estimators.odd.balanced import BalancedPairs, unit_rows
+from jaxshap.estimators.odd.balanced import BalancedPairs, rounding_error, unit_rows
 from jaxshap.estimators.odd.kernels import white_value_cross
 from jaxshap.estimators.odd.read_out import read_out
 from jaxshap.estimators.protocol import Estimate, Plan
@@ -52,10 +52,10 @@ class OddGP(BalancedPairs):
         num_players = plan.coalitions.shape[1]
         rows, scale = unit_rows(plan, (worths[::2] - worths[1::2]) / 2, (full - empty) / 2)
         values, error = read_out(rows, self.fit_each)
+        values, error = values * scale, error * scale + rounding_error(worths, empty, full)
         if num_players <= MAX_ENUMERABLE_PLAYERS:
             complete = rows.live.sum() == 2 ** (num_players - 1)
-            values = jnp.where(complete, white_value_cross(rows.signs).T @ rows.targets, values)
-            error = jnp.where(complete, 0, error)
-        values, error = values * scale, error * scale
+            exact = white_value_cross(rows.signs).T @ rows.targets * scale
+            values, error = jnp.where(complete, exact, values), jnp.where(complete, 0, error)
         values = values + ((full - empty).reshape(-1) - values.sum(0)) / num_players
         return Estimate(*(array.reshape(-1, *empty.shape) for array in (values, error)))

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.estimators.odd.balanced import BalancedPairs, unit_rows
+from jaxshap.estimators.odd.balanced import BalancedPairs, rounding_error, unit_rows
 from jaxshap.estimators.odd.calibration import widened_error
 from jaxshap.estimators.odd.fit import fitted
 from jaxshap.estimators.odd.kernels import white_pair_cross
@@ -42,13 +42,14 @@ class OddInteractions(BalancedPairs):
         rows, scale = unit_rows(plan, halves, jnp.zeros_like(middle))
         used = Rows(*(array[:MAX_PROCESS_ROWS] for array in rows))
         process = fitted(used, scale > 0, rows.signs[:0], odd=False, fit_each=self.fit_each)
-        values, error = process.values, widened_error(used, process)
+        values = process.values * scale
+        error = widened_error(used, process) * scale + rounding_error(worths, empty, full)
         num_players = plan.coalitions.shape[1]
         first, second = np.triu_indices(num_players, 1)
         if len(rows.live) >= 2 ** (num_players - 1):  # a plan that can hold every pair
             complete = rows.live.sum() == 2 ** (num_players - 1)
             weights = white_pair_cross(rows.signs)[:, first, second]
-            values = jnp.where(complete, weights.T @ rows.targets, values)
+            values = jnp.where(complete, weights.T @ rows.targets * scale, values)
             error = jnp.where(complete, 0, error)
 
         def square(upper):
@@ -56,4 +57,4 @@ class OddInteractions(BalancedPairs):
             both = both.at[first, second].set(upper).at[second, first].set(upper)
             return both.reshape(num_players**2, *empty.shape)
 
-        return Estimate(square(values * scale), square(error * scale))
+        return Estimate(square(values), square(error))

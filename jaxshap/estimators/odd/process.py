@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float
 from jaxshap.estimators.odd.mixture import SignMixture
 
 POINTS_PER_BATCH = 256  # of those predicted elsewhere, to bound memory
+VARIANCE_ROUNDING = 16  # units in the last place of a prior variance: the error of its reduction
 MAX_INDEPENDENT_OUTPUTS = 4  # that all outputs together count for: they are not independent
 
 
@@ -62,7 +63,8 @@ def posterior(
     solved = solve_triangular(factor, rows.targets, lower=True)
     inverse = solve_triangular(factor, jnp.eye(len(factor), dtype=factor.dtype), lower=True)
     scale = (solved**2).sum(0) / rows.live.sum().astype(factor.dtype)
-    remaining = jnp.maximum(prior_variance - (half**2).sum(0), 0)
+    rounding = VARIANCE_ROUNDING * jnp.finfo(factor.dtype).eps * prior_variance
+    remaining = jnp.maximum(prior_variance - (half**2).sum(0), rounding)
     precision = (inverse**2).sum(0)[:, None]
     weights = jnp.where(rows.live[:, None], inverse.T @ solved, 0)
 
