@@ -6,9 +6,9 @@ from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
 from jaxshap.estimators.kernel import Leverage as Leverage
-from jaxshap.estimators.odd.gaussian_process import OddGP as OddGP
-from jaxshap.estimators.odd.gaussian_process import OddInteractions as OddInteractions
-from jaxshap.estimators.odd.linear_rule import OddLinear as OddLinear
+from jaxshap.estimators.odd import OddGP as OddGP
+from jaxshap.estimators.odd import OddInteractions as OddInteractions
+from jaxshap.estimators.odd import OddLinear as OddLinear
 from jaxshap.estimators.owen import Owen as Owen
 from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.protocol import Estimate as Estimate

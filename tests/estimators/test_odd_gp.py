@@ -11,14 +11,17 @@ import pytest
 from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
+from jaxshap.estimators import OddInteractions
 from jaxshap.estimators.least_squares import debiased_odd_fit
 from jaxshap.estimators.odd import fit as sign_fit
-from jaxshap.estimators.odd import gaussian_process as odd_gp
+from jaxshap.estimators.odd import interactions as odd_interactions
 from jaxshap.estimators.odd import kernels as sign_kernels
 from jaxshap.estimators.odd import process as sign_process
+from jaxshap.estimators.odd import read_out as odd_read_out
 from jaxshap.estimators.odd.design import balanced_pairs
 from jaxshap.estimators.odd.fit import first_prior, fit, start
-from jaxshap.estimators.odd.process import Parameters, Rows
+from jaxshap.estimators.odd.mixture import SignMixture
+from jaxshap.estimators.odd.process import Rows
 
 N = 5
 SIGNS = np.where(membership(N), 1.0, -1.0)
@@ -39,7 +42,7 @@ def products(signs, odd):
 
 
 def spectrum(theta, odd):
-    """sinh or cosh of Σ θ z z' expands in products of signs with weights Π_T sinh θ Π_rest cosh θ."""
+    """sinh or cosh of Σ θ z z' expands in products of signs weighed by Π_T sinh θ Π_rest cosh θ."""
     weights = np.where(membership(N)[sets(odd)], np.sinh(theta), np.cosh(theta)).prod(1)
     return weights / (np.sinh if odd else np.cosh)(theta.sum())
 
@@ -50,8 +53,9 @@ def rows_of(signs, targets=None, live=None):
     return Rows(jnp.asarray(signs), jnp.asarray(live), jnp.asarray(targets))
 
 
-def parameters():
-    return Parameters(jnp.asarray(np.log(THETA)), jnp.asarray(np.log(NU)), jnp.asarray(np.log(W)))
+def mixture(odd):
+    theta, nu, w = (jnp.asarray(np.log(number)) for number in (THETA, NU, W))
+    return SignMixture(log_theta=theta, log_nu=nu, log_w=w, odd=odd)
 
 
 def interactions(worths):
@@ -77,8 +81,7 @@ def test_the_kernel_is_the_covariance_of_random_products_of_signs(odd):
         signs = SIGNS[[3, 6, 9, 12, 31]]
         columns = products(signs, odd)
         weights = spectrum(THETA, odd) + W * spectrum(8 * THETA, odd)
-        rows, theta = rows_of(signs), jnp.asarray(THETA)
-        covariance = sign_process._covariance(rows, theta, NU, W, odd, 0.0)[0]
+        covariance = mixture(odd).covariance(jnp.asarray(signs))
         np.testing.assert_allclose(
             covariance, (columns * weights) @ columns.T + NU * np.eye(5), rtol=1e-10
         )
@@ -150,15 +153,16 @@ def test_the_gradient_of_the_objective_is_its_derivative_and_padding_changes_nei
         targets[:, 2] = 0  # padding among the outputs
         live = np.arange(12) < 10
         rows = rows_of(SIGNS[4:16], np.where(live[:, None], targets, 0), live)
-        prior = first_prior(N, jnp.float64)
-        value, gradient = sign_process.objective(rows, parameters(), prior, odd=odd, jitter=1e-6)
+        prior = first_prior(N, jnp.float64, odd)
+        value, gradient = sign_process.objective(rows, mixture(odd), prior, jitter=1e-6)
         derivative = jax.grad(
-            lambda p: sign_process.objective(rows, p, prior, odd=odd, jitter=1e-6)[0]
-        )(parameters())
-        for found, expected in zip(gradient, derivative, strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+            lambda mixture: sign_process.objective(rows, mixture, prior, jitter=1e-6)[0]
+        )(mixture(odd))
+        pairs = zip(jax.tree.leaves(gradient), jax.tree.leaves(derivative), strict=True)
+        for analytic, expected in pairs:
+            np.testing.assert_allclose(analytic, expected, rtol=1e-6, atol=1e-8)
         short = rows_of(SIGNS[4:14], targets[:10, :2])
-        alone = sign_process.objective(short, parameters(), prior, odd=odd, jitter=1e-6)[0]
+        alone = sign_process.objective(short, mixture(odd), prior, jitter=1e-6)[0]
         np.testing.assert_allclose(value, alone, rtol=1e-10)
 
 
@@ -166,21 +170,20 @@ def test_the_fit_descends_to_where_the_gradient_vanishes():
     with jax.enable_x64(True):
         rng = np.random.default_rng(1)
         rows = rows_of(SIGNS[16:], np.tanh(SIGNS[16:] @ rng.normal(size=(N, 2)) / 2))
-        prior, begin = first_prior(N, jnp.float64), start(N, jnp.float64)
-        found = [
-            fit(rows, begin, prior, count, odd=True, jitter=1e-7) for count in (1, 5, 10, 40, 200)
-        ]
+        prior, begin = first_prior(N, jnp.float64, True), start(N, jnp.float64, True)
+        mixtures = [fit(rows, begin, prior, count, jitter=1e-7) for count in (1, 5, 10, 40, 200)]
         objectives = [
-            sign_process.objective(rows, point, prior, odd=True, jitter=1e-7) for point in found
+            sign_process.objective(rows, mixture, prior, jitter=1e-7) for mixture in mixtures
         ]
         values = [value for value, _ in objectives]
         assert values[0] > values[1] > values[2] >= values[3]
-        bounds = zip(found[-1], sign_fit.LOWEST, sign_fit.HIGHEST, strict=True)
-        inside = Parameters(*((part > low) & (part < high) for part, low, high in bounds))
         slopes = jax.tree.map(
-            lambda slope, free: jnp.where(free, slope, 0), objectives[-1][1], inside
+            lambda slope, fitted, low, high: jnp.where((fitted > low) & (fitted < high), slope, 0),
+            objectives[-1][1],
+            mixtures[-1],
+            *sign_fit.bounds(N, jnp.float64, True),
         )
-        assert max(float(jnp.abs(part).max()) for part in slopes) < 1e-3
+        assert max(float(jnp.abs(slope).max()) for slope in jax.tree.leaves(slopes)) < 1e-3
 
 
 def test_gradients_are_those_of_the_linear_map_with_hyperparameters_held(monkeypatch):
@@ -361,7 +364,7 @@ def test_more_pairs_than_a_process_takes_correct_it_and_its_errors_hold(monkeypa
 
     Smaller than that of regression alone where the game is smooth, and no larger where it is not.
     """
-    monkeypatch.setattr(odd_gp, "MOST_ROWS", 40)
+    monkeypatch.setattr(odd_read_out, "MAX_PROCESS_ROWS", 40)
     worths = smooth_worths(8, 0) if kind == "smooth" else random_table(0, 8)
     game, truth = jaxshap.table(jnp.asarray(worths, jnp.float32)), brute_force_shapley(worths)
 
@@ -385,7 +388,7 @@ def test_a_budget_beyond_the_process_is_no_step_back_and_has_gradients(monkeypat
     plan = jaxshap.OddGP().plan(jax.random.key(0), 8, 122)
     worths = jax.vmap(game)(plan.coalitions)
     whole = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
-    monkeypatch.setattr(odd_gp, "MOST_ROWS", 50)
+    monkeypatch.setattr(odd_read_out, "MAX_PROCESS_ROWS", 50)
     _, back = jax.vjp(
         lambda seen: jaxshap.OddGP().solve(plan, seen, game.empty, game.full).values, worths
     )
@@ -401,8 +404,8 @@ def test_a_budget_beyond_the_process_is_no_step_back_and_has_gradients(monkeypat
 
 
 def test_interactions_do_not_pay_for_more_pairs_than_they_use(monkeypatch):
-    monkeypatch.setattr(odd_gp, "MOST_ROWS", 20)
-    estimator = odd_gp.OddInteractions()
+    monkeypatch.setattr(odd_interactions, "MAX_PROCESS_ROWS", 20)
+    estimator = OddInteractions()
     assert len(estimator.plan(jax.random.key(0), 8, 100).coalitions) == 38
     assert len(estimator.plan(jax.random.key(0), 8, 256).coalitions) == 254
     worths = random_table(0, 8)
@@ -462,7 +465,7 @@ def test_one_player_has_no_interactions():
 
 
 def test_games_without_roughness_do_not_break_the_factor_in_float32():
-    """Products of up to three signs: the most probable roughness is so small that rounding decides."""
+    """Products of up to three signs: the most probable roughness is too small to be represented."""
     players = np.where(membership(10), 1.0, -1.0)
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -475,3 +478,21 @@ def test_games_without_roughness_do_not_break_the_factor_in_float32():
             result = jaxshap.estimate(key, game, jaxshap.OddGP(), 104)
             assert np.isfinite(result.values).all()
             assert np.isfinite(result.std_error).all()
+
+
+def test_errors_in_float32_do_not_cancel_to_zero():
+    """A logistic model, where half of all pairs tell nearly everything: 60 values."""
+    rng = np.random.default_rng(0)
+    rows, background = rng.normal(size=(5, 12)), rng.normal(size=(50, 12))
+    slopes = rng.normal(size=12) * np.linspace(2, 0.1, 12)
+    players = membership(12)
+    inside = (players[:, None] * rows) @ slopes  # (coalitions, rows)
+    outside = (~players[:, None] * background) @ slopes  # (coalitions, background rows)
+    worths = (1 / (1 + np.exp(-inside[:, :, None] - outside[:, None]))).mean(2)
+    truth = brute_force_shapley(worths)
+    plan = jaxshap.OddGP().plan(jax.random.key(0), 12, 2072)
+    known = jnp.asarray(worths[np.asarray(plan.coalitions) @ 2 ** np.arange(12)], jnp.float32)
+    ends = jnp.asarray(worths[[0, -1]], jnp.float32)
+    values, std_error = jax.jit(jaxshap.OddGP().solve)(plan, known, *ends)
+    assert (std_error > 0).all()
+    assert (np.abs(values - truth) <= 2 * std_error).mean() >= 0.9

@@ -1,6 +1,4 @@
-"""Balanced designs: which pairs {S, N∖S} to ask about when a smooth game is to be read out of few
-of them.
-"""
+"""Balanced designs: few pairs {S, N∖S} that tell much about a smooth game."""
 
 import jax
 import jax.numpy as jnp
@@ -9,11 +7,9 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.games import draw_pairs, num_pairs
 
-POOL, MOST_CHOSEN, MOST_PLAYERS = (
-    2560,
-    512,
-    128,
-)  # beyond, random pairs are nearly balanced and choosing takes long
+MAX_POOL_PAIRS = 2560  # candidates beyond the single players
+MAX_CHOSEN_PAIRS = 512  # picked from the pool; random pairs beyond are nearly balanced
+MAX_PLAYERS_TO_BALANCE = 128  # beyond, random pairs are nearly balanced and choosing takes long
 
 
 def least_pairs(num_players: int) -> int:
@@ -23,7 +19,7 @@ def least_pairs(num_players: int) -> int:
 
 def balanced_rates(num_players: int) -> Float[np.ndarray, "half"]:
     """How fast pairs with a smaller side of size 1..⌊n/2⌋ come in: single players first, then all
-    sizes alike.
+    sizes at the same rate.
     """
     sizes = np.arange(1, num_players // 2 + 1)
     return np.where(sizes == 1, np.inf, np.where(2 * sizes == num_players, 1.0, 2.0))
@@ -41,16 +37,13 @@ def balanced_pairs(key: Key[Array, ""], num_players: int, count: int) -> Bool[Ar
     in, the pairs are those of `draw_pairs`, which came in at `balanced_rates`.
     """
     supply = num_pairs(num_players)
-    pool_size = min(sum(supply), num_players + min(160 * num_players, POOL))
-    chosen = (
-        min(8 * num_players, MOST_CHOSEN, (pool_size - num_players) // 2)
-        if num_players <= MOST_PLAYERS
-        else 0
-    )
-    picked = max(min(chosen, count - num_players), 0)
+    pool_size = min(sum(supply), num_players + min(160 * num_players, MAX_POOL_PAIRS))
+    most = min(8 * num_players, MAX_CHOSEN_PAIRS, (pool_size - num_players) // 2)
+    most = most if num_players <= MAX_PLAYERS_TO_BALANCE else 0
+    num_picks = max(min(most, count - num_players), 0)
     rates = tuple(balanced_rates(num_players).tolist())
-    drawn = draw_pairs(key, num_players, max(count, pool_size) if picked else count, rates)
-    if not picked:
+    drawn = draw_pairs(key, num_players, max(count, pool_size) if num_picks else count, rates)
+    if not num_picks:
         return drawn[:count]
     signs = jnp.where(drawn[:pool_size], 1, -1).astype(jnp.float32)
     single, pool = signs[:num_players], signs[num_players:]
@@ -62,9 +55,7 @@ def balanced_pairs(key: Key[Array, ""], num_players: int, count: int) -> Bool[Ar
         score = score + (pool @ pool[best] / num_players) ** 4
         return score.at[best].set(jnp.inf), best
 
-    score, picks = jax.lax.scan(pick, start, length=picked)
-    rest = jnp.argsort(jnp.isinf(score), stable=True)[
-        : len(pool) - picked
-    ]  # those not picked, in the order drawn
-    order = jnp.concatenate([jnp.arange(num_players), num_players + picks, num_players + rest])
+    score, picks = jax.lax.scan(pick, start, length=num_picks)
+    left = jnp.argsort(jnp.isinf(score), stable=True)[: len(pool) - num_picks]  # as drawn
+    order = jnp.concatenate([jnp.arange(num_players), num_players + picks, num_players + left])
     return jnp.concatenate([drawn[order], drawn[pool_size:]])[:count]

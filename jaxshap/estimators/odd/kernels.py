@@ -15,24 +15,12 @@ from jaxtyping import Array, Float
 from jaxshap.games import gain_weights
 
 
-def kernel(
-    inner: Float[Array, "m m"], total: Float[Array, ""], odd: bool
-) -> tuple[Float[Array, "m m"], Float[Array, "m m"]]:
-    """sinh(inner)/sinh(total), or cosh for both, without overflow; and its derivative by `inner` =
-    Σ θ z z' ≤ total.
-    """
-    near, far = jnp.exp(jnp.abs(inner) - total), jnp.exp(-jnp.abs(inner) - total)
-    sinh, cosh = jnp.sign(inner) * (near - far), near + far
-    return (
-        (sinh / _difference(total), cosh / _difference(total))
-        if odd
-        else (cosh / _sum(total), sinh / _sum(total))
-    )
-
-
-def shrinkage(total: Float[Array, ""], odd: bool) -> Float[Array, ""]:
-    """The derivative of the logarithm of the denominator: coth, or tanh."""
-    return _sum(total) / _difference(total) if odd else jnp.tanh(total)
+def sign_kernel(
+    inner: Float[Array, "m k"], total: Float[Array, ""], odd: bool
+) -> Float[Array, "m k"]:
+    """sinh(inner)/sinh(total), or cosh for both; |inner| = |Σ θ z z'| ≤ total: none overflows."""
+    near, far = jnp.exp(inner - total), jnp.exp(-inner - total)
+    return (near - far) / _difference(total) if odd else (near + far) / _sum(total)
 
 
 def value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n"]:
@@ -44,9 +32,8 @@ def value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[A
     def node(total, point):
         position, weight = point
         factors = 1 + position * scaled
-        return total + weight * jnp.exp(jnp.log(factors).sum(1) + log_constant)[
-            :, None
-        ] / factors, None
+        product = weight * jnp.exp(jnp.log(factors).sum(1) + log_constant)
+        return total + product[:, None] / factors, None
 
     return scaled * jax.lax.scan(node, jnp.zeros_like(signs), _nodes(len(theta), theta.dtype))[0]
 
@@ -120,11 +107,8 @@ def _sum(total: Float[Array, ""]) -> Float[Array, ""]:
 def _log_constant(theta: Float[Array, "n"], odd: bool) -> Float[Array, ""]:
     """log c: c = Π cosh θ / sinh Σθ, or / cosh Σθ."""
     denominator = _difference(theta.sum()) if odd else _sum(theta.sum())
-    return (
-        jnp.log1p(jnp.exp(-2 * theta)).sum()
-        - (len(theta) - 1) * float(np.log(2))
-        - jnp.log(denominator)
-    )
+    halves = (len(theta) - 1) * float(np.log(2))
+    return jnp.log1p(jnp.exp(-2 * theta)).sum() - halves - jnp.log(denominator)
 
 
 def _nodes(num_players: int, dtype) -> tuple[Array, Array]:

@@ -1,6 +1,4 @@
-"""OddLinear: the balanced design of OddGP with a read-out that is linear in the worths and knows no
-hyperparameters.
-"""
+"""OddLinear: the balanced design of OddGP with a read-out that is linear in the worths."""
 
 import dataclasses
 
@@ -17,7 +15,7 @@ from jaxshap.games import affordable_pairs, paired
 
 @dataclasses.dataclass(frozen=True)
 class OddLinear(Estimator):
-    """Two thirds of a least squares fit to balanced pairs, and one third of what each player does
+    """Two thirds of a least squares fit to balanced pairs, and one third of what each player adds
     alone and last.
 
     Single players and their complements see interactions of three players with the opposite sign of
@@ -25,14 +23,17 @@ class OddLinear(Estimator):
     at most four players on an orthogonal array of strength 4, which the design comes close to, and
     always for at most two. Otherwise biased, and more budget does not undo that; where a regression
     without this bias disagrees by more than its error, the standard errors hold the difference.
-    Cheap for thousands of players, linear in the worths, and less accurate than OddGP. Values sum
-    to v(N) − v(∅).
+    Cheap for thousands of players, without hyperparameters, linear in the worths, and less accurate
+    than OddGP. Values sum to v(N) − v(∅).
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
         >>> alone = jnp.arange(4.0)  # and players 0 and 1 add 2 together
-        >>> game = jaxshap.make_game(lambda s: jnp.where(s, alone, 0).sum() + jnp.where(s[0] & s[1], 2.0, 0.0), 4)
-        >>> print(np.asarray(jaxshap.estimate(0, game, jaxshap.OddLinear(), budget=16).values).round(3))
+        >>> def worth(s):
+        ...     return jnp.where(s, alone, 0).sum() + jnp.where(s[0] & s[1], 2.0, 0.0)
+        >>> game = jaxshap.make_game(worth, 4)
+        >>> estimate = jaxshap.estimate(0, game, jaxshap.OddLinear(), budget=16)
+        >>> print(np.asarray(estimate.values).round(3))
         [1. 2. 2. 3.]
     """
 
@@ -42,8 +43,7 @@ class OddLinear(Estimator):
         if budget < least:
             raise BudgetError(
                 f"budget={budget} does not determine the values of {num_players} players twice "
-                "over: "
-                f"pass budget={least} or more.",
+                f"over: pass budget={least} or more.",
                 needed=least,
             )
         count = affordable_pairs(num_players, budget)
@@ -59,14 +59,14 @@ class OddLinear(Estimator):
         num_players, total = plan.coalitions.shape[1], (full - empty).reshape(-1)
         odd = ((worths[::2] - worths[1::2]) / 2).reshape(-1, total.size)
         signs = jnp.where(plan.coalitions[::2], 1, -1).astype(odd.dtype)
-        found = debiased_odd_fit(signs, odd, plan.live[::2], total / 2)
-        values, error = 2 * found.coefficients, 2 * found.std_error
+        fit = debiased_odd_fit(signs, odd, plan.live[::2], total / 2)
+        values, error = 2 * fit.coefficients, 2 * fit.std_error
         if len(signs) > num_players:  # of three players there are no other pairs, and no bias
             sides = sequence_after(values, signs) > 0
-            other = regress_pairs(
-                sides, plan.live[::2], 2 * odd, total, balanced_rates(num_players)
-            )
-            apart, chance = ((part**2).mean(0) for part in (values - other.values, other.std_error))
+            rates = balanced_rates(num_players)
+            unbiased = regress_pairs(sides, plan.live[::2], 2 * odd, total, rates)
+            apart = ((values - unbiased.values) ** 2).mean(0)
+            chance = (unbiased.std_error**2).mean(0)
             error = jnp.sqrt(error**2 + jnp.where(apart > 2 * chance, apart - chance, 0))
         shape = (num_players, *empty.shape)
         return Estimate(values.reshape(shape), error.reshape(shape))

@@ -1,36 +1,28 @@
 """A Gaussian process on the odd or the even part of a game: how likely worths are, and what they
-say.
+tell about the rest.
 
-The prior covariance is s² (k_θ + w k_{8θ} + ν 1[z = z']), `sign_kernels` having k. ν belongs to the
-game, not to noise, so that enumerating everything is exact. Rows that are not live are padding:
-they stand apart with variance 1.
+Its prior covariance is a `SignMixture` times a scale of each output. Rows that are not live are
+padding: they stand apart with variance 1.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.estimators.odd.kernels import kernel, shrinkage
+from jaxshap.estimators.odd.mixture import SignMixture
 
-ROUGH = 8.0  # how much rougher the second component is
-AT_ONCE = 256  # other points, to bound memory
-
-
-class Parameters(NamedTuple):
-    """Hyperparameters, in logarithms."""
-
-    log_theta: Float[Array, "n"]
-    log_nu: Float[Array, ""]
-    log_w: Float[Array, ""]
+POINTS_PER_BATCH = 256  # of those predicted elsewhere, to bound memory
+VARIANCE_ROUNDING = 16  # units in the last place of a prior variance: the error of its reduction
+MAX_INDEPENDENT_OUTPUTS = 4  # that all outputs together count for: they are not independent
 
 
 class Rows(NamedTuple):
-    """What was observed: signs, whether a row is meant, and targets of unit size, one column an
-    output.
-    """
+    """Observations: signs, which rows are live, and targets of unit size, one column per output."""
 
     signs: Float[Array, "m n"]
     live: Bool[Array, "m"]
@@ -41,8 +33,8 @@ class Posterior(NamedTuple):
     """Means and variances in units of the targets; each row's error when left out, and its expected
     size.
 
-    `means` are those of the rows, from which jitter keeps them a little apart, and of other points
-    that were asked for.
+    `means` are those at the rows, from which jitter keeps them a little apart, and then those at
+    other points.
     """
 
     values: Float[Array, "k out"]
@@ -53,122 +45,89 @@ class Posterior(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Where the hyperparameters are expected, and how far off they may be: log θ together and each
-    by itself.
-    """
+    """Where hyperparameters are expected and how far off each may be; log θ also on average."""
 
-    centre: Parameters
+    centre: SignMixture
+    spread: SignMixture
     spread_mean: float | Float[Array, ""]
-    spread_each: float | Float[Array, ""]
-    spread_nu: float | Float[Array, ""]
-    spread_w: float | Float[Array, ""]
 
 
 def posterior(
-    rows: Rows,
-    parameters: Parameters,
-    cross: Float[Array, "m k"],
-    prior_variance: Float[Array, "k"],
-    elsewhere: Float[Array, "r n"],
-    *,
-    odd: bool,
-    jitter: float,
+    rows: Rows, mixture: SignMixture, elsewhere: Float[Array, "r n"], *, jitter: float
 ) -> Posterior:
-    """Of what has covariance `cross` with the rows, and at other points; linear in the targets for
-    given parameters.
-    """
-    theta, nu, w = (jnp.exp(part) for part in parameters)
-    covariance = _covariance(rows, theta, nu, w, odd, jitter)[0]
-    factor = jnp.linalg.cholesky(covariance)
-    whole = jnp.isfinite(jnp.diag(factor)).all()  # or broken by rounding
-    more = jnp.where(
-        whole, 0, 30 * jitter
-    )  # under vmap both are made: this keeps one after the other, or XLA may hang
-    again = covariance + more * jnp.eye(len(covariance), dtype=theta.dtype)
-    factor = jax.lax.cond(whole, lambda: factor, lambda: jnp.linalg.cholesky(again))
+    """Of the mixture's read-out and at other points; linear in the targets for a given mixture."""
+    covariance = _covariance(rows, mixture, jitter)
+    factor = _factor(covariance, jitter)
+    cross, prior_variance = mixture.read_out(rows.signs)
     half = solve_triangular(factor, jnp.where(rows.live[:, None], cross, 0), lower=True)
     solved = solve_triangular(factor, rows.targets, lower=True)
     inverse = solve_triangular(factor, jnp.eye(len(factor), dtype=factor.dtype), lower=True)
     scale = (solved**2).sum(0) / rows.live.sum().astype(factor.dtype)
-    remaining = jnp.maximum(prior_variance - (half**2).sum(0), 0)
+    rounding = VARIANCE_ROUNDING * jnp.finfo(factor.dtype).eps * prior_variance
+    remaining = jnp.maximum(prior_variance - (half**2).sum(0), rounding)
     precision = (inverse**2).sum(0)[:, None]
     weights = jnp.where(rows.live[:, None], inverse.T @ solved, 0)
 
     @jax.checkpoint
     def mean(point):
-        inner, total = rows.signs @ (theta * point), theta.sum()
-        smooth, rough = (kernel(part * inner, part * total, odd)[0] for part in (1.0, ROUGH))
-        return (smooth + w * rough) @ weights
+        return (mixture.between(point[None], rows.signs) @ weights)[0]
 
     values, means = half.T @ solved, covariance @ weights - jitter * weights
     if len(elsewhere):
-        means = jnp.concatenate([means, jax.lax.map(mean, elsewhere, batch_size=AT_ONCE)])
-        values = (
-            cross.T @ weights
-        )  # values of just these means, whatever rounding did to the weights
+        means = jnp.concatenate([means, jax.lax.map(mean, elsewhere, batch_size=POINTS_PER_BATCH)])
+        values = cross.T @ weights  # of just these means, whatever rounding did to the weights
     return Posterior(
         values, remaining[:, None] * scale, weights / precision, jnp.sqrt(scale / precision), means
     )
 
 
 def objective(
-    rows: Rows, parameters: Parameters, prior: Prior, *, odd: bool, jitter: float
-) -> tuple[Array, Parameters]:
+    rows: Rows, mixture: SignMixture, prior: Prior, *, jitter: float
+) -> tuple[Array, SignMixture]:
     """Minus the log posterior of the hyperparameters with the scale of each column profiled out,
     and its gradient.
 
-    Columns share one covariance; together they count for at most four, since they are not
-    independent. Columns of zeros do not count.
+    Columns share one covariance. Columns of zeros do not count.
     """
-    theta, nu, w = (jnp.exp(part) for part in parameters)
-    count = rows.live.sum().astype(theta.dtype)
-    covariance, kernels, slopes = _covariance(rows, theta, nu, w, odd, jitter)
+    count = rows.live.sum().astype(rows.targets.dtype)
+    covariance, pull_back = jax.vjp(lambda mixture: _covariance(rows, mixture, jitter), mixture)
     factor = jnp.linalg.cholesky(covariance)
     inverse = cho_solve((factor, True), jnp.eye(len(factor), dtype=factor.dtype))
     weights = inverse @ rows.targets
     column = (rows.targets * weights).sum(0) / count
     used = column > 0
-    columns = jnp.maximum(used.sum(), 1).astype(theta.dtype)
+    columns = jnp.maximum(used.sum(), 1).astype(count.dtype)
     column = jnp.where(used, column, 1)
     likelihood = 0.5 * count * jnp.log(column).sum() / columns + jnp.log(jnp.diag(factor)).sum()
     slope = 0.5 * (inverse - (weights / (column * columns)) @ weights.T)
-    slope = jnp.where(rows.live[:, None] & rows.live, slope, 0)
-    scales, parts = jnp.asarray([1, ROUGH], theta.dtype), jnp.stack([jnp.ones_like(w), w])
-    along = slope * (slopes[0] + ROUGH * w * slopes[1])
-    by_part = (slope * kernels).sum((1, 2))
-    shrink = (
-        scales * parts * jax.vmap(shrinkage, (0, None))(scales * theta.sum(), odd) * by_part
-    ).sum()
-    by_theta = ((along @ rows.signs) * rows.signs).sum(0) - shrink
-    gradient = Parameters(by_theta * theta, jnp.trace(slope) * nu, by_part[1] * w)
-    share = jnp.minimum(4, used.sum()).astype(theta.dtype)
-    penalty, pull = _penalty(parameters, prior)
+    (gradient,) = pull_back(slope)
+    share = jnp.minimum(MAX_INDEPENDENT_OUTPUTS, used.sum()).astype(count.dtype)
+    penalty, pull = jax.value_and_grad(_penalty)(mixture, prior)
     return share * likelihood + penalty, jax.tree.map(lambda g, p: share * g + p, gradient, pull)
 
 
-def _penalty(parameters: Parameters, prior: Prior) -> tuple[Array, Parameters]:
-    """Minus the log prior, and its gradient."""
-    off = jax.tree.map(jnp.subtract, parameters, prior.centre)
-    mean = off.log_theta.mean()
-    each = (off.log_theta - mean) / prior.spread_each
-    rest = jnp.stack(
-        [mean / prior.spread_mean, off.log_nu / prior.spread_nu, off.log_w / prior.spread_w]
-    )
-    by_theta = each / prior.spread_each + mean / prior.spread_mean**2 / len(each)
-    pull = Parameters(by_theta, off.log_nu / prior.spread_nu**2, off.log_w / prior.spread_w**2)
-    return 0.5 * ((each**2).sum() + (rest**2).sum()), pull
+def _penalty(mixture: SignMixture, prior: Prior) -> Float[Array, ""]:
+    """Minus the log prior."""
+    apart = jax.tree.map(jnp.subtract, mixture, prior.centre)
+    mean = apart.log_theta.mean()
+    apart = dataclasses.replace(apart, log_theta=apart.log_theta - mean)
+    ratios = ravel_pytree(jax.tree.map(jnp.divide, apart, prior.spread))[0]
+    return 0.5 * ((ratios**2).sum() + (mean / prior.spread_mean) ** 2)
 
 
-def _covariance(
-    rows: Rows, theta, nu, w, odd: bool, jitter: float
-) -> tuple[Float[Array, "m m"], Float[Array, "2 m m"], Float[Array, "2 m m"]]:
-    """The prior covariance of the rows without its scale, and its two smooth components with their
-    slopes.
-    """
-    inner, scales = (rows.signs * theta) @ rows.signs.T, jnp.asarray([1, ROUGH], theta.dtype)
-    kernels, slopes = jax.vmap(lambda scale: kernel(scale * inner, scale * theta.sum(), odd))(
-        scales
-    )
-    covariance = jnp.where(rows.live[:, None] & rows.live, kernels[0] + w * kernels[1], 0)
-    alone = jnp.where(rows.live, nu + jitter, 1) * jnp.eye(len(covariance), dtype=theta.dtype)
-    return covariance + alone, kernels, slopes
+def _covariance(rows: Rows, mixture: SignMixture, jitter: float) -> Float[Array, "m m"]:
+    """The prior covariance of the rows without its scale."""
+    both_live = rows.live[:, None] & rows.live
+    apart = jnp.where(rows.live, jitter, 1).astype(rows.signs.dtype)
+    return jnp.where(both_live, mixture.covariance(rows.signs), 0) + jnp.diag(apart)
+
+
+def _factor(covariance: Float[Array, "m m"], jitter: float) -> Float[Array, "m m"]:
+    """Its Cholesky factor; with thirty times the jitter where rounding breaks it."""
+    factor = jnp.linalg.cholesky(covariance)
+    whole = jnp.isfinite(jnp.diag(factor)).all()
+    # Under vmap both factors are computed: `more` depends on the first one, since XLA's CPU threads
+    # may hang on two batched factorisations at the same time.
+    more = jnp.where(whole, 0, 30 * jitter).astype(factor.dtype)
+    again = covariance + more * jnp.eye(len(covariance), dtype=covariance.dtype)
+    return jax.lax.cond(whole, lambda: factor, lambda: jnp.linalg.cholesky(again))
