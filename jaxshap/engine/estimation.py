@@ -4,7 +4,6 @@ from typing import Any
 
 import jax
 from jax.sharding import Mesh
-from jaxtyping import Array, Key
 
 from jaxshap.engine.batches import BatchSize
 from jaxshap.engine.defaults import read_budget, read_estimator, read_key

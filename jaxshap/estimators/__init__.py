@@ -34,7 +34,6 @@ from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 __all__ = [
     "ESTIMATORS",
     "MSR",
-    "Balanced",
     "BoostedTrees",
     "Castro",
     "ConstantStep",

@@ -119,7 +119,7 @@ def _sizes(num_players: int) -> Iterator[int]:
         yield from (size for size in order if turn % 2 == 0 or 2 * size < num_players)
 
 
-def _first_round(num_players: int, rng: np.random.Generator) -> Bool[np.ndarray, "pairs n"]:
+def _first_round(num_players: int, rng: np.random.Generator) -> Bool[np.ndarray, "rows n"]:
     """n − 1 pairs with every size twice (n/2 once): with any such pairs that determine an additive
     game, solving for it is unbiased for every game under random relabelling.
 
@@ -130,7 +130,7 @@ def _first_round(num_players: int, rng: np.random.Generator) -> Bool[np.ndarray,
     return min(rounds, key=lambda sides: round(_round_error(sides), 9))
 
 
-def _orthogonal_round(num_players: int, rng: np.random.Generator) -> Bool[np.ndarray, "pairs n"]:
+def _orthogonal_round(num_players: int, rng: np.random.Generator) -> Bool[np.ndarray, "rows n"]:
     """Each set holds the largest entries of a random direction orthogonal to the sets before it."""
     num_candidates = 16 if num_players <= 2 * MAX_PLAYERS_OF_STARTS else 2
     sides = np.zeros((num_players - 1, num_players), bool)
@@ -150,7 +150,7 @@ def _orthogonal_round(num_players: int, rng: np.random.Generator) -> Bool[np.nda
     return sides
 
 
-def _round_error(sides: Bool[np.ndarray, "pairs n"]) -> float:
+def _round_error(sides: Bool[np.ndarray, "rows n"]) -> float:
     """Expected squared size of the values that solve for an additive game, up to a constant."""
     signs = np.where(sides, 1.0, -1.0)
     solution = np.linalg.pinv(signs - signs.mean(1, keepdims=True))

@@ -56,7 +56,7 @@ def exact_variance(num_players: int) -> float:
     return float((energies * (1 / orders - 1 / num_players)).sum())
 
 
-def _by_agreement(num_players: int) -> Float[np.ndarray, "agreements"]:
+def _by_agreement(num_players: int) -> Float[np.ndarray, "counts"]:
     """The covariance of two pairs by how many players are on the same side of both."""
     inner = 2 * np.arange(num_players + 1) / num_players - 1
 

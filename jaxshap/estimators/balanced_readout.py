@@ -27,9 +27,9 @@ BLOCK = 1024  # rows of a large covariance at once
 class ReadOut(NamedTuple):
     """φ = total/n + linearᵀ rest, rest being gaps less their share of the total; and its errors.
 
-    `left_out` makes errors e of each pair out of residuals, rest − centred @ linearᵀ rest, such
-    that Σ_p (linear_p e_p)² is the variance of the values. It is a matrix, or one factor per pair;
-    NaN where nothing is left over, 0 where all pairs are known.
+    `left_out` turns residuals, rest − centred @ linearᵀ rest, into errors e of each pair such that
+    Σ_p (linear_p e_p)² is the variance of the values. It is a matrix, or one factor per pair; NaN
+    where nothing is left over, 0 where all pairs are known.
     """
 
     linear: Float[Array | np.ndarray, "p n"]

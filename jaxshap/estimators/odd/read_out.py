@@ -60,7 +60,9 @@ def _corrected(rows: Rows, fit_each: bool | None) -> Estimate:
     first = Rows(*(array[:MAX_PROCESS_ROWS] for array in rows))
     process, means = _by_process(first, rows.signs[MAX_PROCESS_ROWS:], fit_each)
     known = jnp.arange(num_rows) < MAX_PROCESS_ROWS
-    rest = _by_regression(Rows(sequence_after(means, rows.signs), rows.live, rows.targets - means), known)
+    rest = _by_regression(
+        Rows(sequence_after(means, rows.signs), rows.live, rows.targets - means), known
+    )
     plain = _by_regression(rows._replace(signs=sequence_after(rest.values, rows.signs)))
     own, others, alone = (
         jax.lax.stop_gradient(estimate.std_error**2).mean(0) for estimate in (process, rest, plain)
