@@ -1,6 +1,7 @@
 """Imports point downwards from room to room, through front doors only; read from the source."""
 
 import ast
+import importlib
 import pathlib
 import subprocess
 import sys
@@ -146,7 +147,9 @@ def test_the_namespace_holds_the_everyday_names_and_the_rooms():
     names = {name: thing for name, thing in vars(jaxshap).items() if not name.startswith("_")}
     flat = {name for name, thing in names.items() if not isinstance(thing, type(jaxshap))}
     assert 45 <= len(flat) <= 65
-    listed = [name for room in ROOMS for name in getattr(getattr(jaxshap, room), "__all__", ())]
+    rooms = [room for room in ROOMS if room != "plots"]  # a picture is named after what it draws
+    doors = [importlib.import_module(f"jaxshap.{room}") for room in rooms]
+    listed = [name for door in doors for name in getattr(door, "__all__", ())]
     assert len(listed) == len(set(listed)), "a name stands in two rooms"
 
 

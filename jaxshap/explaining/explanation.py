@@ -12,7 +12,7 @@ from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
 from jaxshap.explaining.conversion import to_frame, to_shap
 from jaxshap.explaining.diagnosing import diagnosed
-from jaxshap.explaining.selection import Index, positions
+from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
 from jaxshap.explaining.summary import Summary, summarise
 from jaxshap.trust import Diagnosis, Stability, stability
@@ -73,47 +73,7 @@ class Explanation:
         Rows and features keep their axes, so the result is an Explanation like any other; a single
         output loses its.
         """
-        indices = index if isinstance(index, tuple) else (index,)
-        if len(indices) > min(self.values.ndim, 3):
-            raise IndexError(
-                f"{len(indices)} indices for values of shape {self.values.shape}: (rows, features, "
-                "*outputs)."
-            )
-        row, feature, output = (*indices, slice(None), slice(None))[:3]
-        rows = positions(row, None, len(self.values), "row")
-        features = positions(feature, self.feature_names, len(self.feature_names), "feature")
-        parts: dict[str, Any] = {
-            name: getattr(self, name)[rows] for name in ("values", "std_error", "base_values")
-        }
-        parts |= {name: parts[name][:, features] for name in ("values", "std_error")}
-        if isinstance(self.data, dict):
-            parts["data"] = {name: array[rows] for name, array in self.data.items()}
-        else:
-            parts["data"] = (
-                self.data[rows][:, features]
-                if self.data_of_features is not None
-                else self.data[rows]
-            )
-        output_names, picked = self.output_names, None
-        if self.values.ndim > 2:
-            outputs = positions(output, output_names, self.values.shape[2], "output")
-            single = isinstance(output, int | str | np.integer)
-            picked = outputs[0] if single else outputs
-            parts |= {
-                name: parts[name][..., outputs] for name in ("values", "std_error", "base_values")
-            }
-            if single:
-                parts |= {
-                    name: parts[name][..., 0] for name in ("values", "std_error", "base_values")
-                }
-            output_names = (
-                None if single or output_names is None else tuple(output_names[i] for i in outputs)
-            )
-        names = tuple(self.feature_names[i] for i in features)
-        if self.source is not None:
-            whole = features == list(range(len(self.feature_names)))
-            parts["source"] = self.source.pick(rows, picked) if whole else None
-        return dataclasses.replace(self, feature_names=names, output_names=output_names, **parts)
+        return dataclasses.replace(self, **picked_fields(self, index))
 
     def __len__(self) -> int:
         return len(self.values)

@@ -1,8 +1,53 @@
-"""Positions along the axes of an explanation: by name, number, slice, list or mask."""
+"""What of an explanation is picked: by name, number, slice, list or mask along its axes."""
 
 import numpy as np
 
 Index = int | str | slice | list | np.ndarray | np.integer
+
+
+def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
+    """The fields of an explanation that change when rows, features and outputs are picked."""
+    indices = index if isinstance(index, tuple) else (index,)
+    shape, names = explanation.values.shape, explanation.feature_names
+    if len(indices) > min(len(shape), 3):
+        raise IndexError(
+            f"{len(indices)} indices for values of shape {shape}: (rows, features, *outputs)."
+        )
+    row, feature, output = (*indices, slice(None), slice(None))[:3]
+    rows = positions(row, None, shape[0], "row")
+    features = positions(feature, names, len(names), "feature")
+    fields = _at_rows(explanation, rows, features)
+    outputs = None
+    if len(shape) > 2:
+        outputs = positions(output, explanation.output_names, shape[2], "output")
+        outputs = outputs[0] if isinstance(output, int | str | np.integer) else outputs
+        for name in ("values", "std_error", "base_values"):
+            fields[name] = fields[name][..., outputs]
+        single, known = isinstance(outputs, int), explanation.output_names
+        kept = None if single or known is None else tuple(known[number] for number in outputs)
+        fields["output_names"] = kept
+    if explanation.source is not None:
+        whole = features == list(range(len(names)))
+        fields["source"] = explanation.source.pick(rows, outputs) if whole else None
+    return fields
+
+
+def _at_rows(explanation: Any, rows: list[int], features: list[int]) -> dict[str, Any]:
+    """Values, errors, base values, data and names of some rows and features."""
+    data = explanation.data
+    if isinstance(data, dict):
+        data = {name: array[rows] for name, array in data.items()}
+    elif explanation.data_of_features is not None:
+        data = data[rows][:, features]
+    else:
+        data = data[rows]
+    return {
+        "values": explanation.values[rows][:, features],
+        "std_error": explanation.std_error[rows][:, features],
+        "base_values": explanation.base_values[rows],
+        "data": data,
+        "feature_names": tuple(explanation.feature_names[number] for number in features),
+    }
 
 
 def positions(index: Index, names: tuple[str, ...] | None, length: int, what: str) -> list[int]:
