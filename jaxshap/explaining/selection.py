@@ -1,5 +1,7 @@
 """What of an explanation is picked: by name, number, slice, list or mask along its axes."""
 
+from typing import Any
+
 import numpy as np
 
 Index = int | str | slice | list | np.ndarray | np.integer
