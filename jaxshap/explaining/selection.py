@@ -19,7 +19,7 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
     rows = positions(row, None, shape[0], "row")
     features = positions(feature, names, len(names), "feature")
     fields = _at_rows(explanation, rows, features)
-    outputs = None
+    outputs: Any = None
     if len(shape) > 2:
         outputs = positions(output, explanation.output_names, shape[2], "output")
         outputs = outputs[0] if isinstance(output, int | str | np.integer) else outputs
