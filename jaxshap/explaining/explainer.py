@@ -31,7 +31,7 @@ from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import Game
 from jaxshap.inputs import Groups, Players
 from jaxshap.trees import is_tree_model
-from jaxshap.values import ValueFunction, marginal
+from jaxshap.values import ValueFunction, check_repeatable, marginal
 
 
 def explain(
@@ -137,6 +137,7 @@ def _explain_together(
 ) -> Explanation:
     """All rows share their coalitions."""
     game = problem.game()
+    check_repeatable(game)
     names = problem.output_names(output_names, game.full.shape[1:])
     if budget is None and tol is not None:
         budget = budget_of_rounds(game.num_players, tol)
@@ -165,6 +166,7 @@ def _explain_separately(
             "omit them."
         )
     first = problem.game_of(jax.tree.map(lambda leaf: leaf[:1], problem.inputs.rows))
+    check_repeatable(first)
     budget = read_budget(budget, first.num_players, estimator)
     estimator = read_estimator(estimator, first, budget)
     size = plan_size(estimator, first.num_players, budget)

@@ -17,6 +17,7 @@ from jaxshap.values.masked import rematerialise as rematerialise
 from jaxshap.values.outputs import bytes_per_point_of as bytes_per_point_of
 from jaxshap.values.prediction import predictions as predictions
 from jaxshap.values.protocol import ValueFunction as ValueFunction
+from jaxshap.values.repeatability import check_repeatable as check_repeatable
 from jaxshap.values.support import Score as Score
 from jaxshap.values.support import Support as Support
 from jaxshap.values.support import learn_support as learn_support

@@ -191,6 +191,11 @@ def _ends(masked: Masked):
     return full, ends, jnp.broadcast_to(empty, full.shape)
 
 
+def outputs_of_ends(masked: Masked) -> tuple[Array, Array]:
+    """The model's outputs for the rows and for the references, by the program of the endpoints."""
+    return _ends(dataclasses.replace(masked, ends=None))[:2]
+
+
 @jax.jit
 def _ends_with_parts_that_stay(masked: Masked):
     """The model on the rows, and v(∅), for which what stays is mixed with every reference."""

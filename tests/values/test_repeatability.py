@@ -1,0 +1,69 @@
+"""Models in training mode, or whose answers change, are refused by name."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxshap
+
+X = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
+BACKGROUND = np.random.default_rng(1).normal(size=(9, 5)).astype(np.float32)
+
+
+def dropout(rows):
+    kept = jax.random.bernoulli(jax.random.key(0), 0.5, rows.shape)
+    return jnp.where(kept, 2 * rows, 0).sum(1)
+
+
+def batch_statistics(rows):
+    return jnp.tanh((rows - rows.mean(0)) / rows.std(0)).sum(1)
+
+
+def network(rows):
+    return jnp.tanh(rows @ jnp.linspace(-1, 1, 5, dtype=rows.dtype))
+
+
+@pytest.mark.parametrize("groups", [None, [[0, 1]]])
+@pytest.mark.parametrize("model", [dropout, batch_statistics])
+def test_training_mode_is_refused_with_the_remedy(model, groups):
+    with pytest.raises(jaxshap.UnsupportedModelError, match="inference_mode"):
+        jaxshap.explain(model, X, BACKGROUND, groups=groups)
+    with pytest.raises(jaxshap.UnsupportedModelError, match="inference_mode"):
+        jaxshap.explain(jaxshap.host(lambda rows: np.asarray(model(rows))), X, BACKGROUND)
+
+
+def test_a_host_model_that_draws_at_random_is_refused():
+    draws = np.random.default_rng(0)
+    model = jaxshap.host(lambda rows: rows.sum(1) + draws.normal(size=len(rows)))
+    with pytest.raises(jaxshap.UnsupportedModelError, match="differently"):
+        jaxshap.explain(model, X, BACKGROUND)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.float16])
+def test_plain_models_pass_in_any_precision_and_give_float32(dtype):
+    explanation = jaxshap.explain(
+        lambda rows: network(rows.astype(dtype)),
+        X,
+        BACKGROUND,
+        estimator=jaxshap.Kernel(),
+        budget=20,
+    )
+    assert explanation.values.dtype == np.float32
+    total = explanation.values.sum(1) + explanation.base_values
+    np.testing.assert_allclose(total, network(X), atol=0.05)
+
+
+def test_a_model_that_works_in_place_gets_copies():
+    rows, background = X.astype(np.float64), BACKGROUND.astype(np.float64)
+    kept = rows.copy(), background.copy()
+
+    def in_place(batch):
+        batch *= 2
+        return np.tanh(batch.sum(1))
+
+    explanation = jaxshap.explain(jaxshap.host(in_place), rows, background)
+    plain = jaxshap.explain(jaxshap.host(lambda b: np.tanh(2 * b.sum(1))), rows, background)
+    np.testing.assert_array_equal(explanation.values, plain.values)
+    np.testing.assert_array_equal(rows, kept[0])
+    np.testing.assert_array_equal(background, kept[1])
