@@ -45,7 +45,7 @@ class InputTypeError(InputError, TypeError):
     Example:
         >>> import jaxshap
         >>> try:
-        ...     jaxshap.host("model")
+        ...     jaxshap.make_game(lambda coalition: 1.0, num_players="two")
         ... except jaxshap.errors.InputTypeError as error:
         ...     print(isinstance(error, TypeError), isinstance(error, jaxshap.InputError))
         True True

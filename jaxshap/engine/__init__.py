@@ -2,6 +2,7 @@
 
 from jaxshap.engine.allocation import neyman_allocation as neyman_allocation
 from jaxshap.engine.batches import BatchSize as BatchSize
+from jaxshap.engine.batches import check_batch_size as check_batch_size
 from jaxshap.engine.batches import is_traced as is_traced
 from jaxshap.engine.compilation import compiled as compiled
 from jaxshap.engine.defaults import default_budget as default_budget

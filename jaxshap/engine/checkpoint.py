@@ -60,8 +60,8 @@ class Checkpoint:
         start = len(self.header)
         if not content.startswith(self.header):
             raise CheckpointError(
-                f"{self.path} is not a checkpoint of this game: it was made for another model, "
-                "table, background, value function or version. Pass another path, or delete it."
+                f"{self.path} is not a checkpoint of this game; it was made for another model, "
+                "table, background, value function or version: pass another path, or delete it."
             )
         whole = (len(content) - start) // self.record.itemsize
         records = np.frombuffer(content, self.record, whole, start)
@@ -104,7 +104,7 @@ class Checkpoint:
         if (np.abs(again - worths[which]) > PROBE_TOLERANCE * spread + rounding).any():
             raise CheckpointError(
                 f"{self.path} holds worths that the model no longer gives: it was made for another "
-                "model, or the model's answers change. Pass another path, or delete it."
+                "model, or the model's answers change: pass another path, or delete it."
             )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 from jax.sharding import Mesh
 
-from jaxshap.engine.batches import BatchSize
+from jaxshap.engine.batches import BatchSize, check_batch_size, is_traced
 from jaxshap.engine.defaults import read_budget, read_estimator, read_key
 from jaxshap.engine.evaluation import Options
 from jaxshap.engine.runner import run
@@ -51,8 +51,10 @@ def estimate(
         [2. 3. 3.] [0. 0. 0.]
     """
     check_game(game)
+    check_batch_size(batch_size)
     named: Any = read_estimator(estimator, game, 2) if estimator is not None else None
     spent = read_budget(budget, game.num_players, named)
     estimator = read_estimator(estimator, game, spent)
     options = Options(batch_size, progress, None, mesh)
-    return jax.device_put(run(read_key(key), game, estimator, spent, options).estimate)
+    result = run(read_key(key), game, estimator, spent, options).estimate
+    return result if is_traced(result) else jax.device_put(result)

@@ -3,6 +3,7 @@
 import jax
 from jaxtyping import Array, Float
 
+from jaxshap.engine.batches import is_traced
 from jaxshap.engine.evaluation import Options
 from jaxshap.engine.runner import run
 from jaxshap.errors import InputError
@@ -38,4 +39,5 @@ def shapley_values(game: Game) -> Float[Array, "n *out"]:
         )
     options = Options(progress=False)
     spent = run(jax.random.key(0), game, Exact(), 2**game.num_players, options)
-    return jax.device_put(spent.estimate.values)
+    values = spent.estimate.values
+    return values if is_traced(values) else jax.device_put(values)

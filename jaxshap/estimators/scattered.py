@@ -37,7 +37,17 @@ class Scattered(Estimator):
     estimator: Estimator = _BALANCED
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int, num_strata: int = 1) -> Plan:
-        """Coalitions `(m, strata, n)`; see `Estimator.plan`."""
+        """Choose the coalitions of every stratum; a larger budget keeps every one of them.
+
+        Args:
+            key: stratum b draws from `fold_in(key, b)`.
+            num_players: the number n of players.
+            budget: coalitions per stratum, ∅ and N counted.
+            num_strata: how many strata the game has.
+
+        Returns:
+            The plan, with coalitions `(m, strata, n)`.
+        """
 
         def of_stratum(stratum):
             return self.estimator.plan(jax.random.fold_in(key, stratum), num_players, budget)
@@ -48,7 +58,6 @@ class Scattered(Estimator):
         return Plan(coalitions, size, plans.detail)
 
     def constants(self, num_players: int, num_live: int, room: int) -> PyTree:
-        """Those of the inner estimator: they serve all strata."""
         return self.estimator.constants(num_players, num_live, room)
 
     def solve(
@@ -58,9 +67,18 @@ class Scattered(Estimator):
         empty: Float[Array, "strata *out"],
         full: Float[Array, "strata *out"],
     ) -> Estimate:
-        """From the parts of the worths, w_b v_b(S); strata of weight 0 add nothing.
+        """Estimate the values from the parts of the worths; strata of weight 0 add nothing.
 
         Where a stratum alone cannot know its error, the spread between strata bounds it.
+
+        Args:
+            plan: what `plan` returned.
+            worths: the parts of the worths, w_b v_b(S), `(m, strata, *out)`.
+            empty: w_b v_b(∅), `(strata, *out)`.
+            full: w_b v_b(N), `(strata, *out)`.
+
+        Returns:
+            Values and standard errors, `(n, *out)`.
         """
         each = self.solve_each(plan, worths, empty, full)
         values, variance = each.values.sum(0), (each.std_error**2).sum(0)
@@ -70,7 +88,17 @@ class Scattered(Estimator):
         return Estimate(values, jnp.sqrt(jnp.where(jnp.isnan(variance), spread, variance)))
 
     def solve_each(self, plan: Plan, worths, empty, full) -> Estimate:
-        """The part of every stratum, `(strata, n, *out)`."""
+        """The part of every stratum by itself.
+
+        Args:
+            plan: what `plan` returned.
+            worths: the parts of the worths, w_b v_b(S), `(m, strata, *out)`.
+            empty: w_b v_b(∅), `(strata, *out)`.
+            full: w_b v_b(N), `(strata, *out)`.
+
+        Returns:
+            An `Estimate` with strata in front, `(strata, n, *out)`.
+        """
 
         def of_stratum(coalitions, detail, worths, empty, full):
             own = Plan(coalitions, plan.num_live, detail, plan.constants)

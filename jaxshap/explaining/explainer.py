@@ -14,6 +14,7 @@ from jaxshap.engine import (
     BatchSize,
     Options,
     Run,
+    check_batch_size,
     plan_size,
     read_budget,
     read_estimator,
@@ -113,6 +114,7 @@ def explain(
     if tol is not None and not tol > 0:
         raise InputError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
     plain = estimator is None and groups is None and reward is None and value is None
+    check_batch_size(batch_size)
     options = Options(batch_size, progress, checkpoint, mesh)
     if plain and is_tree_model(model):
         _check_tree_options(options, separate_draws)

@@ -79,7 +79,7 @@ class Explanation:
         return len(self.values)
 
     @property
-    def data_of_features(self) -> Float[np.ndarray, "rows features"] | None:
+    def data_of_features(self) -> np.ndarray | None:
         """The table of what each feature was, where features are its columns.
 
         Example:

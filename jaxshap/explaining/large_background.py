@@ -6,7 +6,6 @@ about coalitions of its own, and the values of each are regressed on the row its
 model's prediction for it, whose means over the full background are known.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import jax
@@ -49,11 +48,12 @@ def explain_sampled(
     game = sample.game()
     answers = ask(plan_key, game, Scattered(Balanced()), budget, options)
     each = _per_row(answers, game, number)
-    shares = np.full(population, 1 / population) if weights is None else np.asarray(weights)
+    shares = np.ones(population) if weights is None else np.asarray(weights, np.float64)
+    shares = shares / shares.sum()
     table = _regressors(np.asarray(references, np.float64), outputs, number)
     complete = number == population and weights is None
     estimate = _adjusted(each, table[drawn], shares @ table, population, complete)
-    base = np.tensordot(shares / shares.sum(), outputs, 1)
+    base = np.tensordot(shares, outputs, 1)
     empty = np.broadcast_to(base, (game.full.shape[0], *base.shape)).astype(game.full.dtype)
     return Sampled(estimate, empty, game, number, budget)
 
@@ -132,8 +132,3 @@ def _adjusted(
     if complete:  # nothing is left out: only the sampling within rows is uncertain
         variance = np.where(np.isnan(within), spread, within) / number
     return Estimate(mean.reshape(shape), np.sqrt(variance).reshape(shape))
-
-
-def rows_needed(num_players: int, number: int) -> int:
-    """Model rows that `number` background rows cost at the least."""
-    return math.ceil(number * (2 * num_players - 2))

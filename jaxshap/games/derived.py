@@ -144,7 +144,8 @@ def minus(game: Game, other: Game) -> Game:
         )
     else:
         value = _Difference(first, second)
-    empty, full = game.empty - other.empty, game.full - other.full
+    ends = (game.empty - other.empty, game.full - other.full)
+    empty, full = map(np.asarray, ends) if game.on_host else ends
     return Game(value, empty, full, game.num_players, f"{game.name} − {other.name}")
 
 

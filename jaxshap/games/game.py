@@ -66,7 +66,14 @@ class Game:
         return 1 if strata is None else strata.num_strata
 
     def with_strata(self, count: int) -> "Game":
-        """The same game with at most `count` strata: neighbouring ones are merged."""
+        """The same game with at most this many strata: neighbouring ones are merged.
+
+        Args:
+            count: the most strata.
+
+        Returns:
+            The game.
+        """
         strata = self._strata()
         if strata is None or strata.num_strata <= count:
             return self
@@ -77,13 +84,25 @@ class Game:
     def in_stratum(
         self, stratum: Int[Array, ""], coalition: Bool[Array | np.ndarray, "n"]
     ) -> Float[Array, "*out"]:
-        """w_b v_b(S): the part of v(S) that comes from stratum b."""
+        """w_b v_b(S): the part of v(S) that comes from stratum b.
+
+        Args:
+            stratum: the number b of the stratum.
+            coalition: who is in, `(n,)`.
+
+        Returns:
+            The part, `(*out,)`; the parts of all strata add up to the worth.
+        """
         self._check_traceable()
         strata = self._strata()
         return self.value(coalition) if strata is None else strata.in_stratum(stratum, coalition)
 
     def strata_ends(self) -> tuple[Any, Any]:
-        """w_b v_b(∅) and w_b v_b(N) of every stratum b, both `(strata, *out)`."""
+        """w_b v_b(∅) and w_b v_b(N) of every stratum b.
+
+        Returns:
+            Both, `(strata, *out)`.
+        """
         strata = self._strata()
         if strata is None:
             return self.empty[None], self.full[None]

@@ -54,7 +54,7 @@ def reward(
     settled: Any = function.for_rows(full) if isinstance(function, ClassReward) else function
     name = name or getattr(settled, "name", getattr(settled, "__name__", "reward"))
     settled = as_pytree(settled)
-    empty, full = (jnp.asarray(settled(end)) for end in (game.empty, game.full))
+    empty, full = (jnp.asarray(settled(jnp.asarray(end))) for end in (game.empty, game.full))
     if not jnp.issubdtype(full.dtype, jnp.floating):
         raise InputTypeError(
             f"a reward is a floating-point number, not {full.dtype}: cast it in the function."

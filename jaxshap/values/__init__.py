@@ -7,6 +7,7 @@ from jaxshap.values.baseline_game import baseline as baseline
 from jaxshap.values.conditional_game import conditional as conditional
 from jaxshap.values.conditioning import Copula as Copula
 from jaxshap.values.conditioning import Gaussian as Gaussian
+from jaxshap.values.conditioning import How as How
 from jaxshap.values.conditioning import Nearby as Nearby
 from jaxshap.values.host_masked import HostMasked as HostMasked
 from jaxshap.values.host_model import host as host
@@ -25,6 +26,7 @@ from jaxshap.values.support import learn_support as learn_support
 __all__ = [
     "Copula",
     "Gaussian",
+    "How",
     "Nearby",
     "ValueFunction",
     "baseline",

@@ -1,7 +1,8 @@
 """Ways to condition: what is learned from the background, and draws given what is present."""
 
+import abc
 import dataclasses
-from typing import Protocol, runtime_checkable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,21 +15,31 @@ from jaxshap.values.normal_draws import Affine, Quantiles, check_varies, normal_
 from jaxshap.values.sampled import Fill
 
 
-@runtime_checkable
-class How(Protocol):
-    """A way to condition: what it needs is learned from the background once."""
+class How(abc.ABC):
+    """A way to condition: what it needs is learned from the background once.
 
-    def learn(
-        self,
-        background: Float[Array | np.ndarray, "m features"],
-        weights: Float[Array | np.ndarray, "m"],
-    ) -> tuple[Fill, int]:
-        """The filling, and how many points it gives."""
-        ...
+    Example:
+        >>> import jaxshap
+        >>> isinstance(jaxshap.values.Nearby(), jaxshap.values.How)
+        True
+    """
+
+    @abc.abstractmethod
+    def learn(self, background: Any, weights: Any) -> tuple[Fill, int]:
+        """Learn how absent features are filled in.
+
+        Args:
+            background: the rows to learn from, `(m, features)`.
+            weights: how much each of them counts; they add up to 1.
+
+        Returns:
+            A pytree function of (coalition, row) that gives inputs `(points, features)` and their
+            weights, and how many points it gives.
+        """
 
 
 @dataclasses.dataclass(frozen=True)
-class Gaussian:
+class Gaussian(How):
     """Features are normal, with the mean and covariance of the background.
 
     Args:
@@ -59,7 +70,7 @@ class Gaussian:
 
 
 @dataclasses.dataclass(frozen=True)
-class Copula:
+class Copula(How):
     """Features have the margins of the background and, as normal scores, its correlations.
 
     For continuous features.
@@ -97,7 +108,7 @@ class Copula:
 
 
 @dataclasses.dataclass(frozen=True)
-class Nearby:
+class Nearby(How):
     """Rows of the background, weighted by exp(−d²/2h²); needs no distribution, and many rows.
 
     d² is the mean over the present features of squared distances in standard deviations.

@@ -466,6 +466,7 @@ ROWS = correlated(20)
         ),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_what_cannot_be_done_says_what_to_do(call, message):
     with pytest.raises(ValueError, match=message):
         call()

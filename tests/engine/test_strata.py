@@ -105,7 +105,7 @@ def test_host_and_device_agree_inside_and_outside_of_jit(inner):
     outside = jaxshap.estimate(2, GAMES["weighted"](), estimator, budget)
     on_host = jaxshap.estimate(2, GAMES["host"](), estimator, budget)
     np.testing.assert_allclose(outside.values, on_host.values, atol=1e-5)
-    np.testing.assert_allclose(outside.std_error, on_host.std_error, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(outside.std_error, on_host.std_error, rtol=1e-2, atol=1e-5)
     total = np.asarray(GAMES["weighted"]().full - GAMES["weighted"]().empty)
     np.testing.assert_allclose(outside.values.sum(0), total, atol=1e-5)
 
@@ -114,7 +114,7 @@ def test_host_and_device_agree_inside_and_outside_of_jit(inner):
 def test_scattered_values_are_unbiased_and_their_errors_calibrated():
     """|z| < 4.5 for each of 30 numbers over 200 keys: a false alarm in 1 of 5,000 runs."""
     game = GAMES["weighted"]()
-    estimate = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Scattered(), 14)))
+    estimate = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Scattered(), 26)))
     values, errors = (np.asarray(field, np.float64) for field in estimate(KEYS))
     truth = np.asarray(jaxshap.shapley_values(game), np.float64)
     spread = values.std(0, ddof=1) / np.sqrt(len(KEYS))

@@ -21,6 +21,7 @@ from jaxshap.engine.runner import make_plan
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import (
     MSR,
+    Balanced,
     BoostedTrees,
     Castro,
     Estimator,
@@ -33,6 +34,7 @@ from jaxshap.estimators import (
     Permutation,
     ProjectedSGD,
     RegressionAdjusted,
+    Scattered,
     Stratified,
     UnbiasedKernel,
     WithoutReplacement,
@@ -75,6 +77,8 @@ class Promise:
 ESTIMATORS = [
     Promise(Exact(), budget=256, exact=True, exact_for=OUTPUTS),
     Promise(Permutation(), exact_for=("additive", "pairwise")),
+    Promise(Balanced(), dummy_is_zero=False, exact_for=("additive", "pairwise")),
+    Promise(Scattered(), dummy_is_zero=False, exact_for=("additive", "pairwise")),
     Promise(Permutation(antithetic=False)),
     Promise(Kernel(), unbiased=False, dummy_is_zero=False, exact_for=("additive", "pairwise")),
     Promise(Leverage(), unbiased=False, dummy_is_zero=False, exact_for=("additive", "pairwise")),

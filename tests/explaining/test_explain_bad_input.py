@@ -178,6 +178,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
+@pytest.mark.usefixtures("unchecked")
 def test_bad_input_is_refused_before_any_expensive_work(case):
     """At most the rows themselves, the background, and a look at two rows are asked for."""
     X, background, options, error, message = BAD[case]

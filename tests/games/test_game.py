@@ -112,6 +112,7 @@ def test_a_host_game_cannot_be_called_one_coalition_at_a_time_or_traced():
         )
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_host_needs_a_function():
     with pytest.raises(TypeError, match=r"model\.predict"):
         jaxshap.host(3)
@@ -133,6 +134,7 @@ def test_host_needs_a_function():
         lambda f: jaxshap.residuals.edge_norms(0, f, 100),
     ],
 )
+@pytest.mark.usefixtures("unchecked")
 def test_a_model_in_place_of_a_game_is_told_how_to_become_one(call):
     def model(rows):
         return rows.sum(1)

@@ -48,7 +48,7 @@ def test_segments_are_the_labels_that_occur_and_keep_what_has_none():
     assert players.names == ("3", "7", "9")
     np.testing.assert_array_equal(players.owner, [[1, 1, -1], [0, 0, 2]])
     image = np.arange(1.0, 7).reshape(1, 2, 3)
-    game = jaxshap.baseline(lambda x: (x**2).sum((1, 2)), image, np.zeros((2, 3)), players)
+    game = jaxshap.baseline(lambda x: (x**2).sum((1, 2)), image, np.zeros((2, 3)), players=players)
     np.testing.assert_allclose(game.empty, [9.0])
     np.testing.assert_allclose(jaxshap.shapley_values(game)[:, 0], [16 + 25, 1 + 4, 36])
 

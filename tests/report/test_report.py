@@ -263,7 +263,13 @@ def test_many_features_do_not_exhaust_the_memory():
 
 def test_facts_name_versions_and_what_absent_means():
     text = Reader(
-        report_html(explanation(), facts={"Model": "m.joblib --quiet"}, packages=("scipy",))
+        report_html(
+            dataclasses.replace(
+                explanation(), absent="it takes its values from the background rows"
+            ),
+            facts={"Model": "m.joblib --quiet"},
+            packages=("scipy",),
+        )
     ).text
     assert "m.joblib --quiet" in text
     assert f"jaxshap {jaxshap.__version__}" in text

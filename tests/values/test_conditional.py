@@ -131,7 +131,7 @@ def test_nearby_rows_count_by_their_distance_and_weight():
         return np.sin(x[:, 0]) * x[:, 1] + x[:, 2] ** 2
 
     game = jaxshap.conditional(
-        jaxshap.host(model), rows, background, weights, how=jaxshap.values.Nearby(0.5)
+        jaxshap.host(model), rows, background, weights=weights, how=jaxshap.values.Nearby(0.5)
     )
     for coalition, found in zip(membership(3), worths(game), strict=True):
         for row, worth in zip(rows, found, strict=True):
