@@ -22,6 +22,7 @@ from jaxshap.engine import (
 )
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate, Estimator, Scattered
+from jaxshap.explaining.combinations import check_sampled, check_tree_options
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.large_background import explain_sampled
 from jaxshap.explaining.problem import Problem, read_problem
@@ -32,7 +33,7 @@ from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import Game
 from jaxshap.inputs import Groups, Players
 from jaxshap.trees import is_tree_model
-from jaxshap.values import ValueFunction, check_repeatable, marginal
+from jaxshap.values import ValueFunction, check_repeatable
 
 
 def explain(
@@ -117,7 +118,7 @@ def explain(
     check_batch_size(batch_size)
     options = Options(batch_size, progress, checkpoint, mesh)
     if plain and is_tree_model(model):
-        _check_tree_options(options, separate_draws)
+        check_tree_options(options, separate_draws)
         return explain_trees(model, X, background, feature_names, output_names)
     if background is None:
         raise InputError(
@@ -127,7 +128,7 @@ def explain(
     problem = read_problem(model, X, background, groups, feature_names, value, reward)
     how = read_key(key), estimator, budget, output_names, options
     if model_rows is not None:
-        _check_sampled(problem, estimator, budget, tol, separate_draws, options)
+        check_sampled(problem, estimator, budget, tol, separate_draws, options)
         return _explain_sampled(problem, model_rows, *how)
     if separate_draws:
         return _explain_separately(problem, tol, *how)
@@ -139,7 +140,6 @@ def _explain_together(
 ) -> Explanation:
     """All rows share their coalitions."""
     game = problem.game()
-    check_repeatable(game)
     names = problem.output_names(output_names, game.full.shape[1:])
     if budget is None and tol is not None:
         budget = budget_of_rounds(game.num_players, tol)
@@ -147,6 +147,8 @@ def _explain_together(
     rounds = plan_rounds(budget, game.num_players, tol)
     estimator = read_estimator(estimator, game, rounds[0])
     rounds = enough_rounds(rounds, estimator, game.num_players)
+    plan_size(estimator, game.num_players, rounds[0])  # refuses a budget that buys nothing
+    check_repeatable(game)
 
     def report(spent: Run) -> Explanation:
         size = spent.answers.num_evaluations
@@ -168,10 +170,10 @@ def _explain_separately(
             "omit them."
         )
     first = problem.game_of(jax.tree.map(lambda leaf: leaf[:1], problem.inputs.rows))
-    check_repeatable(first)
     budget = read_budget(budget, first.num_players, estimator)
     estimator = read_estimator(estimator, first, budget)
     size = plan_size(estimator, first.num_players, budget)
+    check_repeatable(first)
     separate = estimate_separately(problem, key, estimator, budget, options.batch_size)
     names = problem.output_names(output_names, separate.empty.shape[1:])
     source = _source(problem, problem.game)
@@ -190,21 +192,6 @@ def _explain_sampled(
     cost = sampled.budget - 2
     reported = _reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
     return dataclasses.replace(reported, num_model_rows=sampled.num_rows * cost)
-
-
-def _check_sampled(problem: Problem, estimator, budget, tol, separate_draws, options) -> None:
-    """What `model_rows=` does not go with, and what it needs."""
-    if any(option is not None for option in (estimator, budget, tol)) or separate_draws:
-        raise InputError(
-            "model_rows= says what to spend and how: omit budget=, tol=, estimator= and "
-            "separate_draws=."
-        )
-    if problem.reward is not None or problem.value is not marginal or problem.inputs.groups:
-        raise InputError(
-            "model_rows= is for marginal values of columns: omit value=, reward= and groups=."
-        )
-    if "players" in problem.inputs.options or options.checkpoint is not None:
-        raise InputError("model_rows= is for tables, and without checkpoint=: omit groups= or it.")
 
 
 def _reported(
@@ -240,11 +227,3 @@ def _reported(
 def _source(problem: Problem, game: Callable[[], Game]) -> Source:
     """Where the explanation comes from; rows that only fill up a bucket are not shown."""
     return Source(game, np.arange(problem.num_rows), (), problem.inputs.groups)
-
-
-def _check_tree_options(options: Options, separate_draws: bool) -> None:
-    if options.checkpoint is not None or options.mesh is not None or separate_draws:
-        raise InputError(
-            "exact values of trees need no checkpoint=, mesh= or separate_draws=: omit them, or "
-            "pass estimator=."
-        )

@@ -26,9 +26,9 @@ from jaxshap.games.drawing import num_pairs as num_pairs
 from jaxshap.games.drawing import schedule as schedule
 from jaxshap.games.game import Game as Game
 from jaxshap.games.game import Host as Host
-from jaxshap.games.game import as_pytree as as_pytree
 from jaxshap.games.game import check_game as check_game
 from jaxshap.games.game import make_game as make_game
+from jaxshap.games.pytrees import as_pytree as as_pytree
 from jaxshap.games.subsets import MOST_SETS as MOST_SETS
 from jaxshap.games.subsets import PlayerSet as PlayerSet
 from jaxshap.games.subsets import check_index as check_index

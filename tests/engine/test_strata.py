@@ -194,7 +194,7 @@ class TestExplain:
         first = jaxshap.explain(jaxshap.host(counted), self.wide[:1], self.wide, **settings)
         evaluated = sum(calls)
         again = jaxshap.explain(jaxshap.host(counted), self.wide[:1], self.wide, **settings)
-        assert sum(calls) - evaluated < 50  # the ends and a probe
+        assert sum(calls) - evaluated < 100  # the ends, a check of the model and a probe
         np.testing.assert_array_equal(first.values, again.values)
 
     def test_a_tolerance_is_met_in_rounds(self):

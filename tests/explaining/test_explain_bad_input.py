@@ -172,7 +172,7 @@ BAD = {
         BACKGROUND,
         {"batch_size": 0},
         ValueError,
-        'positive number, or "auto"',
+        'positive whole number, or "auto"',
     ),
 }
 

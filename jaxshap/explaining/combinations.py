@@ -1,0 +1,33 @@
+"""Arguments of explain that do not go together."""
+
+from typing import Any
+
+from jaxshap.engine import Options
+from jaxshap.errors import InputError
+from jaxshap.explaining.problem import Problem
+from jaxshap.values import marginal
+
+
+def check_tree_options(options: Options, separate_draws: bool) -> None:
+    if options.checkpoint is not None or options.mesh is not None or separate_draws:
+        raise InputError(
+            "exact values of trees need no checkpoint=, mesh= or separate_draws=: omit them, or "
+            "pass estimator=."
+        )
+
+
+def check_sampled(
+    problem: Problem, estimator: Any, budget: Any, tol: Any, separate_draws: bool, options: Options
+) -> None:
+    """What `model_rows=` does not go with, and what it needs."""
+    if any(option is not None for option in (estimator, budget, tol)) or separate_draws:
+        raise InputError(
+            "model_rows= says what to spend and how: omit budget=, tol=, estimator= and "
+            "separate_draws=."
+        )
+    if problem.reward is not None or problem.value is not marginal or problem.inputs.groups:
+        raise InputError(
+            "model_rows= is for marginal values of columns: omit value=, reward= and groups=."
+        )
+    if "players" in problem.inputs.options or options.checkpoint is not None:
+        raise InputError("model_rows= is for tables, and without checkpoint=: omit groups= or it.")
