@@ -5,29 +5,9 @@ import inspect
 import re
 
 import pytest
+from rooms import ROOMS
 
 import jaxshap
-
-ROOMS = [
-    "errors",
-    "games",
-    "theory",
-    "estimators",
-    "engine",
-    "inputs",
-    "values",
-    "rewards",
-    "trees",
-    "interactions",
-    "residuals",
-    "effects",
-    "lime",
-    "trust",
-    "explaining",
-    "causal",
-    "plots",
-    "report",
-]
 
 
 def listed(room):
@@ -43,7 +23,7 @@ def methods(name, kind):
     return {f"{name}.{n}": t for n, t in own.items() if inspect.isfunction(t)}
 
 
-PUBLIC = {name: thing for room in ROOMS for name, thing in listed(room).items()}
+PUBLIC = {name: thing for room in ROOMS if room != "cli" for name, thing in listed(room).items()}
 FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
 CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing)}
 METHODS = {n: t for name, kind in CLASSES.items() for n, t in methods(name, kind).items()}

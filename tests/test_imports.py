@@ -7,31 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from rooms import ROOMS
 
 import jaxshap
 
 ROOT = pathlib.Path(jaxshap.__file__).parent
-ROOMS = [
-    "errors",
-    "games",
-    "theory",
-    "estimators",
-    "engine",
-    "inputs",
-    "values",
-    "rewards",
-    "trees",
-    "interactions",
-    "residuals",
-    "effects",
-    "lime",
-    "trust",
-    "explaining",
-    "causal",
-    "plots",
-    "report",
-    "cli",
-]
 AT_THE_ROOT = {"__init__.py", "__main__.py", "errors.py"}
 HEAVY = {
     "matplotlib": {"plots", "cli"},
