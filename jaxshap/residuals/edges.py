@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from jaxshap.engine import BatchSize, evaluate
+from jaxshap.engine import BatchSize, Options, answer
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators import Estimate
+from jaxshap.estimators import Estimate, Plan
 from jaxshap.games import Game, as_key, check_game
 
 
@@ -67,7 +67,8 @@ def edge_norms(
     flips = jnp.concatenate([jnp.zeros((1, number), bool), jnp.eye(number, dtype=bool)])
     around = (copies[..., None, :] ^ flips).reshape(num_edges, -1, number)
     asked = jnp.concatenate([ends, around], axis=1).reshape(-1, number)
-    worths = evaluate(game, asked, batch_size=batch_size, progress=progress)
+    answers = answer(game, Plan(asked, len(asked)), Options(batch_size, progress))
+    worths = jnp.asarray(answers.worths)
     worths = worths.reshape(num_edges, cost, *outputs)
 
     def per_output(array: Array) -> Array:

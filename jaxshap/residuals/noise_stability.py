@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import BatchSize, evaluate
+from jaxshap.engine import BatchSize, Options, answer
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators import Estimate
+from jaxshap.estimators import Estimate, Plan
 from jaxshap.games import Game, as_key, check_game
 
 MAX_NORM_PLAYERS = 120  # 2**(n − 1) times a squared gain overflows float32 above this
@@ -123,8 +123,9 @@ def _sampled_gains(
     pairs = _draw_pairs(as_key(key), number, num_draws)
     flips = jnp.concatenate([jnp.zeros((1, number), bool), jnp.eye(number, dtype=bool)])
     asked = pairs[:, :, None] ^ flips  # (draws, 2, itself and with each player changed, n)
-    worths = evaluate(game, asked.reshape(-1, number), batch_size=batch_size, progress=progress)
-    worths = worths.reshape(num_draws, 2, number + 1, *game.empty.shape)
+    plan = Plan(asked.reshape(-1, number), asked.size // number)
+    answers = answer(game, plan, Options(batch_size, progress))
+    worths = jnp.asarray(answers.worths).reshape(num_draws, 2, number + 1, *game.empty.shape)
     signs = jnp.where(pairs, 1, -1).astype(worths.dtype)
     signs = signs.reshape(*signs.shape, *(1,) * game.empty.ndim)
     return jnp.moveaxis(signs * (worths[:, :, :1] - worths[:, :, 1:]), 1, 0)

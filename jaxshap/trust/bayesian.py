@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import evaluate
+from jaxshap.engine import answer
 from jaxshap.errors import BudgetError
-from jaxshap.estimators import Estimate
+from jaxshap.estimators import Estimate, Plan
 from jaxshap.games import Game, as_key, draw_independent, kernel_mass
 from jaxshap.trust.intervals import Interval, interval
 
@@ -141,7 +141,8 @@ def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPoste
         )
     mass = kernel_mass(game.num_players)
     coalitions = draw_independent(as_key(key), game.num_players, budget - 2, mass)
-    return posterior(coalitions, jnp.asarray(evaluate(game, coalitions) - game.empty))
+    worths = answer(game, Plan(coalitions, len(coalitions))).worths
+    return posterior(coalitions, jnp.asarray(worths - game.empty))
 
 
 def posterior(
