@@ -34,6 +34,7 @@ from jaxshap.estimators.unbiased import UnbiasedKernel as UnbiasedKernel
 __all__ = [
     "ESTIMATORS",
     "MSR",
+    "Balanced",
     "BoostedTrees",
     "Castro",
     "ConstantStep",

@@ -33,8 +33,9 @@ class Balanced(Estimator):
     exact for additive games and unbiased under relabelling, it has the least error in a smooth
     random game. The key only says which player plays which part. Made for many games of a kind
     with a key each, whose errors average out, as in `Scattered`; for a single game `OddGP` is more
-    accurate. Standard errors come from left-out pairs and are NaN with 2n evaluations, n − 1 pairs,
-    where nothing is left over. Short of all pairs it asks about 8,192 at most. Beyond 1,024 players
+    accurate. Standard errors come from left-out pairs, are calibrated for smooth games and up to a
+    half too small where worths are mostly noise, and are NaN with 2n evaluations, n − 1 pairs, where
+    nothing is left over. Short of all pairs it asks about 8,192 at most. Beyond 1,024 players
     it is `Permutation`.
 
     Example:

@@ -8,12 +8,10 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxshap.errors import UnsupportedModelError
-from jaxshap.games import Game, Host
-from jaxshap.values.host_masked import HostMasked
+from jaxshap.games import Game
 from jaxshap.values.masked import Masked, outputs_of_ends
 from jaxshap.values.mixing import num_rows_of
 
-MAX_HOST_ROWS = 4  # of the rows, and of the references, that a host model is asked about again
 TOLERANCE = 1e-3  # of the largest output: what rounding may change
 HALF_TOLERANCE = 3e-2  # for models in half precision
 
@@ -21,15 +19,13 @@ HALF_TOLERANCE = 3e-2  # for models in half precision
 def check_repeatable(game: Game) -> None:
     """Refuse a model in training mode: dropout, batch statistics, or state that changes.
 
-    Rows and references are asked about again in another order and partly replaced. Only games
-    with reference rows are looked at, and nothing under jit.
+    Rows and references are asked about again in another order and partly replaced. Only JAX models
+    with reference rows are looked at, and nothing under jit: a host model may be slow or paid for
+    by the row, so it is asked about nothing twice.
     """
-    value = game.value.function if isinstance(game.value, Host) else game.value
-    value = getattr(value, "inner", value)  # of groups of players
+    value = getattr(game.value, "inner", game.value)  # of groups of players
     if isinstance(value, Masked) and not isinstance(value.weights, Tracer):
         _check_device(value)
-    elif isinstance(value, HostMasked):
-        _check_host(value)
 
 
 def _check_device(masked: Masked) -> None:
@@ -46,21 +42,6 @@ def _check_device(masked: Masked) -> None:
     pairs = zip(outputs_of_ends(masked), outputs_of_ends(again), (rows, references), strict=True)
     for first, second, order in pairs:
         _compare(jax.device_get(first)[order], jax.device_get(second), half)
-
-
-def _check_host(masked: HostMasked) -> None:
-    """One call with a few rows and references, and one with the same in another order."""
-    batch = jax.tree.map(
-        lambda row, reference: np.concatenate(
-            [row[:MAX_HOST_ROWS], reference[:MAX_HOST_ROWS].astype(row.dtype)]
-        ),
-        masked.rows,
-        masked.references,
-    )
-    order = _moved(num_rows_of(batch))
-    first = masked.model(jax.tree.map(np.copy, batch))
-    second = masked.model(jax.tree.map(lambda leaf: leaf[order], batch))
-    _compare(np.asarray(first)[order], np.asarray(second), _is_half(batch))
 
 
 def _moved(count: int) -> np.ndarray:

@@ -29,15 +29,6 @@ def network(rows):
 def test_training_mode_is_refused_with_the_remedy(model, groups):
     with pytest.raises(jaxshap.UnsupportedModelError, match="inference_mode"):
         jaxshap.explain(model, X, BACKGROUND, groups=groups)
-    with pytest.raises(jaxshap.UnsupportedModelError, match="inference_mode"):
-        jaxshap.explain(jaxshap.host(lambda rows: np.asarray(model(rows))), X, BACKGROUND)
-
-
-def test_a_host_model_that_draws_at_random_is_refused():
-    draws = np.random.default_rng(0)
-    model = jaxshap.host(lambda rows: rows.sum(1) + draws.normal(size=len(rows)))
-    with pytest.raises(jaxshap.UnsupportedModelError, match="differently"):
-        jaxshap.explain(model, X, BACKGROUND)
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.float16])
