@@ -34,8 +34,8 @@ class Balanced(Estimator):
     random game. The key only says which player plays which part. Made for many games of a kind
     with a key each, whose errors average out, as in `Scattered`; for a single game `OddGP` is more
     accurate. Standard errors come from left-out pairs, are calibrated for smooth games and up to a
-    half too small where worths are mostly noise, and are NaN with 2n evaluations, n − 1 pairs, where
-    nothing is left over. Short of all pairs it asks about 8,192 at most. Beyond 1,024 players
+    half too small where worths are mostly noise, and are NaN with 2n evaluations, n − 1 pairs,
+    where nothing is left over. Short of all pairs it asks about 8,192 at most. Beyond 1,024 players
     it is `Permutation`.
 
     Example:
@@ -64,7 +64,6 @@ class Balanced(Estimator):
         return Plan(paired(sides[:, parts]), 2 * count, parts)
 
     def constants(self, num_players: int, num_live: int, room: int) -> tuple[np.ndarray, ...]:
-        """The read-out of the live pairs, with zeros for padding."""
         if num_players > MAX_PLAYERS:
             return ()
         num_pairs, num_rows = num_live // 2, room // 2
