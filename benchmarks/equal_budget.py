@@ -24,7 +24,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.preprocessing import scale
 
 import jaxshap
-from jaxshap.engine import plan_size, settle
+from jaxshap.engine import plan_size, read_estimator
 
 MULTIPLES = (5, 10, 20, 50)  # budgets, in players
 DEFAULT, REFERENCE, TREES = "None (the default)", "Leverage", "RegressionAdjusted, trees"
@@ -84,7 +84,8 @@ def our_method(name: str, estimator: jaxshap.Estimator | None) -> Method:
 
     def values(game: CountedGame, budget: int, seed: int) -> jaxshap.Estimate:
         n = game.num_players
-        key, _, chosen = settle(seed, n, estimator, budget)
+        shape = jaxshap.make_game(lambda inside: inside.sum(dtype=np.float32), n)
+        key, chosen = jax.random.key(seed), read_estimator(estimator, shape, budget)
         size = plan_size(chosen, n, budget)
         plan = _plan(chosen, key, n, max(MULTIPLES) * n)._replace(num_live=size)
         empty, full = np.float32(game([[False] * n, [True] * n]))

@@ -94,7 +94,7 @@ def _measure(point: Point) -> dict[str, float]:
     import jax.numpy as jnp
 
     import jaxshap
-    from jaxshap.engine import make_plan, solve
+    from jaxshap.engine import Answers, make_plan, solve
 
     rng = np.random.default_rng(0)
     sizes = (
@@ -120,7 +120,7 @@ def _measure(point: Point) -> dict[str, float]:
         worths = np.asarray(jaxshap.evaluate(game, coalitions))
         name = f"{type(estimator).__name__}'s solve"
         seconds[name] = _best(
-            lambda one=estimator, plan=plan, worths=worths: solve(one, plan, worths, game)
+            lambda one=estimator, plan=plan, worths=worths: solve(one, Answers(plan, worths), game)
         )
     return seconds | {"peak memory": _peak()}
 

@@ -16,7 +16,7 @@ import report
 from peers import stored_games
 
 import jaxshap
-from jaxshap.engine import make_plan, solve
+from jaxshap.engine import Answers, make_plan, solve
 
 SETTINGS = (
     (16, 20, 1.0),
@@ -77,7 +77,7 @@ def _seconds(num_players: int, budget: int) -> float:
     times = []
     for _ in range(4):  # the first compiles
         begin = time.perf_counter()
-        jax.block_until_ready(solve(jaxshap.OddGP(), plan, known, game))
+        jax.block_until_ready(solve(jaxshap.OddGP(), Answers(plan, known), game))
         times.append(time.perf_counter() - begin)
     return min(times[1:])
 

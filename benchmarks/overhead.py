@@ -16,7 +16,7 @@ import report
 from networks import SETTINGS, Data, Setting, data_of
 
 import jaxshap
-from jaxshap.engine import make_plan, solve
+from jaxshap.engine import Answers, make_plan, solve
 
 POOL_BYTES = 2**28
 ESTIMATORS = (jaxshap.Kernel(), jaxshap.Leverage(), jaxshap.Permutation())
@@ -70,7 +70,7 @@ def _measure(setting: Setting, repeats: int) -> tuple:
         tasks[repr(estimator)] = lambda estimator=estimator: jaxshap.estimate(
             0, game, estimator, setting.budget
         )
-    tasks["solve"] = lambda: solve(odd, plan, worths, game)
+    tasks["solve"] = lambda: solve(odd, Answers(plan, worths), game)
     best = interleaved(tasks, repeats)
     bare = min(seconds for name, seconds in best.items() if name.startswith("bare"))
     ratios = (f"{best[name] / bare:.2f}" for name in ("OddGP", *map(repr, ESTIMATORS), "solve"))

@@ -13,8 +13,10 @@ def write_table(
     header: Sequence[str],
     rows: Sequence[Sequence],
     notes: Sequence[str] = (),
+    *,
+    store: bool = True,
 ) -> str:
-    """Print a Markdown table and write it beside the script, with its command and its commit."""
+    """Print a Markdown table and store it beside the script, with its command and its commit."""
     cells = [
         [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
         for row in [header, *rows]
@@ -25,7 +27,8 @@ def write_table(
     path = pathlib.Path(script)
     origin = f"Made by `python benchmarks/{path.name}` at {commit(path.parent)}."
     text = "\n".join([f"# {title}", "", *lines, "", *notes, "", origin, ""])
-    path.with_suffix(".md").write_text(text)
+    if store:
+        path.with_suffix(".md").write_text(text)
     print(text)
     return text
 

@@ -1,7 +1,7 @@
 """Shapley values for JAX: accurate, fast, differentiable, with honest error bars.
 
 The everyday names are here; everything else lives in its room: `jaxshap.rewards`, `trees`,
-`effects`, `interactions`, `residuals`, `trust`, `causal`, `lime`, `theory` and `plots`.
+`effects`, `interactions`, `residuals`, `trust`, `causal`, `lime`, `texts`, `theory` and `plots`.
 """
 
 from importlib.metadata import version as _version
@@ -9,11 +9,14 @@ from importlib.metadata import version as _version
 from jaxshap import causal as causal
 from jaxshap import effects as effects
 from jaxshap import errors as errors
+from jaxshap import gradients as gradients
+from jaxshap import hierarchies as hierarchies
 from jaxshap import interactions as interactions
 from jaxshap import lime as lime
 from jaxshap import plots as plots
 from jaxshap import residuals as residuals
 from jaxshap import rewards as rewards
+from jaxshap import texts as texts
 from jaxshap import theory as theory
 from jaxshap import trees as trees
 from jaxshap import trust as trust
@@ -26,6 +29,7 @@ from jaxshap.errors import InputError as InputError
 from jaxshap.errors import Interrupted as Interrupted
 from jaxshap.errors import MissingExtraError as MissingExtraError
 from jaxshap.errors import ModelOutputError as ModelOutputError
+from jaxshap.errors import TimeWarning as TimeWarning
 from jaxshap.errors import ToleranceWarning as ToleranceWarning
 from jaxshap.errors import UnsupportedModelError as UnsupportedModelError
 from jaxshap.estimators import MSR as MSR
@@ -56,6 +60,7 @@ from jaxshap.games import make_game as make_game
 from jaxshap.games import minus as minus
 from jaxshap.games import table as table
 from jaxshap.inputs import Players as Players
+from jaxshap.inputs import Top as Top
 from jaxshap.inputs import WeightedRows as WeightedRows
 from jaxshap.inputs import column_groups as column_groups
 from jaxshap.inputs import kmeans as kmeans

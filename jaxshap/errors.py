@@ -192,3 +192,33 @@ class ToleranceWarning(UserWarning):
         >>> issubclass(jaxshap.ToleranceWarning, UserWarning)
         True
     """
+
+
+class TimeWarning(UserWarning):
+    """`seconds=` were too few even for the smallest round; the explanation is that round's.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.TimeWarning, UserWarning)
+        True
+    """
+
+
+class HostFallbackWarning(UserWarning):
+    """A model made of JAX operations cannot be traced and runs on the host, batch by batch.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.errors.HostFallbackWarning, UserWarning)
+        True
+    """
+
+
+class ClosureWarning(UserWarning):
+    """A model closes over large arrays, which JAX then copies into every program.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.errors.ClosureWarning, UserWarning)
+        True
+    """

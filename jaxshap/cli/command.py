@@ -152,13 +152,19 @@ def _add_settings(command: argparse.ArgumentParser) -> None:
     add(
         "--budget",
         type=_count,
-        help="coalitions to evaluate, each for all rows (default: 2 features + 2048)",
+        help="coalitions to evaluate, each for all rows (default: 20 per feature, but not below "
+        "512 nor above 2048 + 2 per feature)",
     )
     add(
         "--tol",
         type=float,
         help="stop when every standard error is at most this share of the output's spread, "
         "say 0.01",
+    )
+    add(
+        "--seconds",
+        type=float,
+        help="spend this time instead, for slow models, and report the values and errors it bought",
     )
     add(
         "--key",

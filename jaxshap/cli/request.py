@@ -47,6 +47,8 @@ def read_request(options: argparse.Namespace, given: Sequence[str]) -> Request:
     """Read the model and the tables, and settle the features and the background."""
     if options.tol is not None and not options.tol > 0:
         raise UsageError(f"--tol {options.tol}: pass a positive share of the spread, such as 0.01.")
+    if options.seconds is not None and not options.seconds > 0:
+        raise UsageError(f"--seconds {options.seconds}: pass a positive number, such as 60.")
     frame = read_frame(options.data, "DATA")
     saved = read_saved(options.model)
     target = [] if options.target is None else [options.target]
@@ -119,6 +121,9 @@ def _notes(
         notes.append(f"Left out, since the model does not know them: {', '.join(omitted)}.")
     if options.background is None and background.table is not None:
         notes.append(f"The background is {background.description}: pass --background to choose it.")
-    if exact and (options.budget is not None or options.tol is not None):
-        notes.append("Tree ensembles are explained exactly: --budget and --tol were not needed.")
+    spending = options.budget, options.tol, options.seconds
+    if exact and any(option is not None for option in spending):
+        notes.append(
+            "Tree ensembles are explained exactly: --budget, --tol and --seconds were not needed."
+        )
     return notes

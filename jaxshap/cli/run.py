@@ -14,7 +14,7 @@ import numpy as np
 from jaxshap.cli.exits import REFUSALS, ExitCode
 from jaxshap.cli.request import Request, read_request
 from jaxshap.cli.writing import check_folder, write_values
-from jaxshap.errors import EvaluationError, Interrupted, ToleranceWarning
+from jaxshap.errors import EvaluationError, Interrupted, TimeWarning, ToleranceWarning
 from jaxshap.estimators import ESTIMATORS
 from jaxshap.explaining import Explanation, explain
 from jaxshap.report import report_html
@@ -77,7 +77,7 @@ def _attempt(request: Request, options: argparse.Namespace) -> Outcome:
             outcome = Outcome(None, ExitCode.MODEL_FAILED, f"the model failed: {error!r}.")
     notes = []
     for warning in caught:
-        if issubclass(warning.category, ToleranceWarning):
+        if issubclass(warning.category, ToleranceWarning | TimeWarning):
             notes.append(f"{warning.message}")
             print(f"warning: {warning.message}", file=sys.stderr)
         else:
@@ -102,6 +102,7 @@ def _explain(request: Request, options: argparse.Namespace, rows: int | None = N
             else ESTIMATOR_NAMES[options.estimator](),
             "budget": options.budget,
             "tol": options.tol,
+            "seconds": options.seconds,
             "key": options.key,
             "output_names": request.output_names,
             "progress": _progress(options),

@@ -4,11 +4,17 @@ from jaxshap.engine.allocation import neyman_allocation as neyman_allocation
 from jaxshap.engine.batches import BatchSize as BatchSize
 from jaxshap.engine.batches import check_batch_size as check_batch_size
 from jaxshap.engine.batches import is_traced as is_traced
+from jaxshap.engine.checkpoint import num_stored as num_stored
 from jaxshap.engine.compilation import compiled as compiled
+from jaxshap.engine.compilation import jitted_with_model as jitted_with_model
 from jaxshap.engine.defaults import default_budget as default_budget
 from jaxshap.engine.defaults import read_budget as read_budget
 from jaxshap.engine.defaults import read_estimator as read_estimator
 from jaxshap.engine.defaults import read_key as read_key
+from jaxshap.engine.distinct import Distinct as Distinct
+from jaxshap.engine.distinct import distinct_rows as distinct_rows
+from jaxshap.engine.enumeration import enumerated as enumerated
+from jaxshap.engine.enumeration import is_complete as is_complete
 from jaxshap.engine.estimation import estimate as estimate
 from jaxshap.engine.evaluation import Options as Options
 from jaxshap.engine.evaluation import evaluate as evaluate
@@ -22,11 +28,13 @@ from jaxshap.engine.runner import Run as Run
 from jaxshap.engine.runner import answer as answer
 from jaxshap.engine.runner import ask as ask
 from jaxshap.engine.runner import is_enough as is_enough
+from jaxshap.engine.runner import least_budget as least_budget
 from jaxshap.engine.runner import make_plan as make_plan
 from jaxshap.engine.runner import plan_size as plan_size
 from jaxshap.engine.runner import run as run
 from jaxshap.engine.runner import salvage as salvage
 from jaxshap.engine.runner import solve as solve
 from jaxshap.engine.runner import solve_each as solve_each
+from jaxshap.engine.runner import strata_for as strata_for
 
 __all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]

@@ -11,7 +11,9 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, Float, Int
 
+from jaxshap.engine.compilation import jitted_with_model
 from jaxshap.engine.memory import byte_limit, bytes_of_call
+from jaxshap.engine.sharding import Placement
 from jaxshap.errors import InputError, ModelOutputError
 from jaxshap.games import Game, Host
 
@@ -25,8 +27,10 @@ def is_traced(tree: Any) -> bool:
 
 
 def check_batch_size(batch_size: Any) -> None:
+    if isinstance(batch_size, str) and batch_size == "auto":
+        return
     whole = isinstance(batch_size, int | np.integer) and not isinstance(batch_size, bool)
-    if batch_size != "auto" and not (whole and batch_size >= 1):
+    if not whole or int(batch_size) < 1:
         raise InputError(f'batch_size={batch_size!r}: pass a positive whole number, or "auto".')
 
 
@@ -76,19 +80,19 @@ def worths_on_device(
     coalitions: Bool[np.ndarray, "k n"],
     strata: Int[np.ndarray, "k"] | None,
     shape: tuple[int, int],
-    mesh: Mesh | None,
+    placement: Placement | None,
 ) -> Float[np.ndarray, "k *out"]:
     """Some batches; the loop sees whole ones and room for the most of them: one program."""
     most, size = shape
     batches = _whole(coalitions, most * size).reshape(most, size, game.num_players)
     numbers = None if strata is None else _whole(strata, most * size).reshape(most, size)
     count = np.int32(-(-len(coalitions) // size))
-    if mesh is None:
+    if placement is None:
         worths = _worths(game, *jax.device_put((batches, numbers, count)))
     else:
-        shared = NamedSharding(mesh, PartitionSpec(None, mesh.axis_names))
-        batches, numbers = jax.device_put((batches, numbers), shared)
-        worths = _gathered(mesh)(game, batches, numbers, jax.device_put(count))
+        batches, numbers = jax.device_put((batches, numbers), placement.shared_out)
+        count = jax.device_put(count, placement.replicated)
+        worths = _gathered(placement.mesh)(game, batches, numbers, count)
     return jax.device_get(worths).reshape(-1, *game.empty.shape)[: len(coalitions)]
 
 
@@ -116,10 +120,10 @@ def _worths_of_first(
     return jax.lax.fori_loop(0, count, turn, room)
 
 
-_worths = jax.jit(_worths_of_first)
+_worths = jitted_with_model(_worths_of_first)
 
 
 @functools.lru_cache(maxsize=8)
 def _gathered(mesh: Mesh):
     """The same on every device of a mesh, worths brought together again on each of them."""
-    return jax.jit(_worths_of_first, out_shardings=NamedSharding(mesh, PartitionSpec()))
+    return jitted_with_model(_worths_of_first, out_shardings=NamedSharding(mesh, PartitionSpec()))

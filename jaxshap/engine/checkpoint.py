@@ -1,7 +1,8 @@
 """Worths kept on disk while they are evaluated, so that not even kill -9 loses a finished batch.
 
-A file is one line of JSON, which says what was asked, and then one record per coalition: who is in,
-the worth, and a checksum of both. It belongs to one process at a time.
+A file is one line of JSON that says what was asked, one with sums of v(∅) and v(N), and then one
+record per coalition: who is in, the worth, and a checksum of both. It belongs to one process at a
+time.
 """
 
 import contextlib
@@ -25,9 +26,12 @@ try:
 except ImportError:  # no file locks on this system
     fcntl = None
 
-VERSION = 2
+VERSION = 3
 MAX_PROBES = 3  # stored coalitions that are asked about again when a file is resumed
-PROBE_TOLERANCE = 1e-3  # of the spread of stored worths: what rounding may change
+PROBE_TOLERANCE = 1e-3  # of the spread of stored worths: what another batch size may change
+ENDS_TOLERANCE = 1e-5  # of the spread of v(∅) and v(N), which one program computes every time
+ROUNDING_STEPS = 100  # by which worths may differ, beside a share of their spread
+NUM_SUMS = 4  # of v(∅) and v(N) with random signs: an output that changes changes them all
 
 
 @contextlib.contextmanager
@@ -36,11 +40,25 @@ def open_checkpoint(
 ) -> Iterator["Checkpoint"]:
     """The file at this path, locked; begun where there is none, refused where it is another's."""
     header = _header(game, num_strata)
-    with open(path, "a+b", buffering=0) as file:
+    if os.path.exists(path) and not os.path.isfile(path):  # a device may have no end
+        raise CheckpointError(f"checkpoint={str(path)!r} cannot be opened: it is not a file.")
+    try:
+        file = open(path, "a+b", buffering=0)  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise CheckpointError(f"checkpoint={str(path)!r} cannot be opened: {error}") from error
+    with file:
         _lock(file, path)
-        if os.fstat(file.fileno()).st_size == 0:
-            _write(file, header)
-        yield Checkpoint(path, file, header, _record(game), items)
+        _begin(file, path, header + json.dumps(_sums_of_ends(game)).encode() + b"\n")
+        yield Checkpoint(path, file, header, game, items)
+
+
+def num_stored(path: str | os.PathLike | None, game: Game) -> int:
+    """How many worths a file holds, if it is one; `resume` checks whether they belong here."""
+    if path is None or not os.path.exists(path):
+        return 0
+    with open(path, "rb") as file:
+        start = len(file.readline())
+        return max(0, os.fstat(file.fileno()).st_size - start) // _record(game).itemsize
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,34 +68,54 @@ class Checkpoint:
     path: str | os.PathLike
     file: IO[bytes]
     header: bytes
-    record: np.dtype
+    game: Game
     items: Bool[np.ndarray, "m n"]
 
-    def resume(self, ask: Callable[[np.ndarray], np.ndarray]) -> Float[np.ndarray, "done *out"]:
-        """Worths that the file holds for the first items; `ask` gives those of some again."""
+    def resume(
+        self, ask: Callable[[np.ndarray], np.ndarray], num_known: int = 0
+    ) -> Float[np.ndarray, "done *out"]:
+        """Worths that the file holds for the first items; `ask` gives those of some again, unless
+        all of them are known, as in a later round.
+        """
         self.file.seek(0)
         content = self.file.read()
-        start = len(self.header)
-        if not content.startswith(self.header):
-            raise CheckpointError(
-                f"{self.path} is not a checkpoint of this game; it was made for another model, "
-                "table, background, value function or version: pass another path, or delete it."
-            )
-        whole = (len(content) - start) // self.record.itemsize
-        records = np.frombuffer(content, self.record, whole, start)
+        start = self._check_head(content)
+        record = _record(self.game)
+        whole = (len(content) - start) // record.itemsize
+        records = np.frombuffer(content, record, whole, start)
         self._check(records)
         done = min(whole, len(self.items))
-        self._probe(records["worth"][:done], ask)
-        os.truncate(self.path, start + whole * self.record.itemsize)
+        if done > num_known:
+            self._probe(records["worth"][:done], ask)
+        self.file.truncate(start + whole * record.itemsize)
         return records["worth"][:done]
 
     def append(self, start: int, worths: Float[np.ndarray, "k *out"]) -> None:
         """Add what was just evaluated, from this item on."""
-        records = np.zeros(len(worths), self.record)
+        records = np.zeros(len(worths), _record(self.game))
         records["coalition"] = np.packbits(self.items[start : start + len(worths)], axis=1)
         records["worth"] = worths
         records["checksum"] = _checksums(records)
         _write(self.file, records.tobytes())
+
+    def _check_head(self, content: bytes) -> int:
+        """Where the records begin, in a file of this game."""
+        end = content.find(b"\n", len(self.header))
+        if not content.startswith(self.header) or end < 0:
+            raise CheckpointError(
+                f"{self.path} is not a checkpoint of this game; it was made for another model, "
+                "table, background, value function or version: pass another path, or delete it."
+            )
+        ends = np.concatenate([self.game.empty.ravel(), self.game.full.ravel()]).astype(np.float64)
+        share = ROUNDING_STEPS * np.finfo(self.game.empty.dtype).eps
+        allowed = share * np.linalg.norm(ends) + ENDS_TOLERANCE * np.linalg.norm(ends - ends.mean())
+        stored = _read_sums(content[len(self.header) : end])
+        if not (np.abs(stored - _sums_of_ends(self.game)) <= allowed).all():
+            raise CheckpointError(
+                f"{self.path} was made for another model, or the model's answers change: v(∅) or "
+                "v(N) differ. Pass another path, or delete it."
+            )
+        return end + 1
 
     def _check(self, records: np.ndarray) -> None:
         if damaged := np.flatnonzero(records["checksum"] != _checksums(records)).tolist():
@@ -100,7 +138,7 @@ class Checkpoint:
         which = np.unique(np.linspace(0, len(worths) - 1, MAX_PROBES).astype(int))
         again = ask(which)
         spread = worths.max(0) - worths.min(0)
-        rounding = 1e-5 * np.abs(worths).max(0)
+        rounding = ROUNDING_STEPS * np.finfo(worths.dtype).eps * np.abs(worths).max(0)
         if (np.abs(again - worths[which]) > PROBE_TOLERANCE * spread + rounding).any():
             raise CheckpointError(
                 f"{self.path} holds worths that the model no longer gives: it was made for another "
@@ -117,6 +155,22 @@ def _header(game: Game, num_strata: int | None) -> bytes:
         "asked": _fingerprint(game),
     }
     return json.dumps(about).encode() + b"\n"
+
+
+def _sums_of_ends(game: Game) -> list[float]:
+    """Sums of v(∅) and v(N) over all outputs, each with a sign of its own."""
+    ends = np.stack([np.asarray(game.empty), np.asarray(game.full)]).astype(np.float64)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (NUM_SUMS, ends.size))
+    return (signs @ ends.ravel()).tolist()
+
+
+def _read_sums(line: bytes) -> np.ndarray:
+    """NaN where the line is damaged."""
+    try:
+        sums = np.asarray(json.loads(line), np.float64)
+    except (ValueError, TypeError):
+        return np.full(NUM_SUMS, np.nan)
+    return sums if sums.shape == (NUM_SUMS,) else np.full(NUM_SUMS, np.nan)
 
 
 def _fingerprint(game: Game) -> str:
@@ -147,6 +201,18 @@ def _checksums(records: np.ndarray) -> np.ndarray:
     content = records.tobytes()
     starts = range(0, len(content), records.dtype.itemsize)
     return np.array([zlib.crc32(content[s : s + length]) for s in starts], np.uint32)
+
+
+def _begin(file: IO[bytes], path: Any, head: bytes) -> None:
+    """Write the two lines at the beginning, where they are missing or broken off."""
+    file.seek(0)
+    content = file.read(len(head))
+    if len(content) == len(head) or not head.startswith(content):
+        return
+    try:
+        _write(file, head[len(content) :])
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be written: {error}") from error
 
 
 def _lock(file: IO[bytes], path: Any) -> None:

@@ -4,6 +4,7 @@ the compiler.
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,25 @@ FAST_COMPILE_OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,
     "xla_backend_optimization_level": 1,
 }  # a third of the time, as fast
+MAX_MODELS = 32  # whose programs one function keeps, some 2 MB each
+
+
+def jitted_with_model(function: Callable, **options: Any) -> Callable:
+    """`jax.jit` of a function that gets a model or a game among its arguments.
+
+    A plain function is a constant of its program, so a new lambda per call compiles anew. Programs
+    of the models that were used last are kept; all of them would fill the memory.
+    """
+
+    @functools.lru_cache(maxsize=MAX_MODELS)
+    def program(structure: Any) -> Callable:
+        return jax.jit(functools.partial(function), **options)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return program(jax.tree.structure((args, kwargs)))(*args, **kwargs)
+
+    return call
 
 
 def compiled(function: Callable, static_argnums: int | tuple[int, ...]) -> Callable:
@@ -27,12 +47,16 @@ def _jitted(function: Callable, static_argnums: int | tuple[int, ...]) -> Callab
 
 
 @functools.cache
-def _options() -> dict | None:
-    """The options that this version of the compiler has."""
+def _options() -> dict[str, bool | int]:
+    """Those of the options that this version of the compiler has."""
     if jax.default_backend() != "cpu":
-        return None
+        return {}
+    return {name: value for name, value in FAST_COMPILE_OPTIONS.items() if _has_option(name, value)}
+
+
+def _has_option(name: str, value: bool | int) -> bool:
     try:
-        jax.jit(lambda: jnp.zeros(()), compiler_options=FAST_COMPILE_OPTIONS)()
+        jax.jit(lambda: jnp.zeros(()), compiler_options={name: value})()
     except jax.errors.JaxRuntimeError:
-        return None
-    return FAST_COMPILE_OPTIONS
+        return False
+    return True

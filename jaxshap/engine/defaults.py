@@ -9,32 +9,61 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jaxshap.errors import BudgetError, InputError, InputTypeError
-from jaxshap.estimators import Estimator, Exact, OddGP, Permutation, Scattered
+from jaxshap.estimators import (
+    MAX_FIT_FLOPS,
+    Estimator,
+    Exact,
+    OddGP,
+    Permutation,
+    Scattered,
+    fit_flops,
+)
 from jaxshap.games import Game
 
-MIN_STRATA = 30  # from which on own coalitions with a linear read-out beat one shared process
+MANY_STRATA = 30  # from which on a linear read-out for each is as good as a process for each
+MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
+MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
+EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
+SOME_STRATA = 10  # from which on a linear read-out for each beats one process for all
 
 
 def default_budget(num_players: int) -> int:
-    """The budget when none is named: what shap's KernelExplainer takes, so that they compare."""
-    return 2 * num_players + 2048
+    """The budget when none is named: 20n, but not below 512 nor above 2n + 2048.
+
+    A row's largest error, as a share of the spread of its worths, hardly depends on n at a given
+    number c of evaluations per player. On networks, c = 20 keeps its median below 1 %, and c = 5
+    does not, as `benchmarks/default_budget.py` measures. 512 is all coalitions of nine players.
+    Above 113 players 2n + 2048, what shap's KernelExplainer takes, is less than 20n, and the error
+    is still below 1 % with 500 players.
+    """
+    return min(max(MIN_BUDGET, EVALUATIONS_PER_PLAYER * num_players), 2 * num_players + 2048)
 
 
-def default_estimator(game: Game, budget: int) -> Estimator:
+def default_estimator(game: Game, budget: int, most: int | None = None) -> Estimator:
     """Exact where 2**n is affordable, else the most accurate estimator that the budget buys.
 
-    With many strata each gets coalitions of its own, and their errors average out; with few, or
-    one, a Gaussian process makes more of each coalition.
+    Strata get coalitions of their own, and their errors average out. A Gaussian process makes more
+    of each coalition, so with few strata each has one, unless that would take long at the largest
+    budget, `most`.
     """
     if 2**game.num_players <= budget:
         return Exact()
-    if game.num_strata >= MIN_STRATA and budget >= 2 * game.num_players:
-        return Scattered()
-    # below 2n + 2, one ordering and its reverse is the most that a budget buys
-    return OddGP() if budget >= 2 * game.num_players + 2 else Permutation()
+    if budget < 2 * game.num_players + 2:  # one ordering and its reverse is all that it buys
+        return Scattered() if game.num_strata >= MANY_STRATA else Permutation()
+    if 1 < game.num_strata < MANY_STRATA and _is_quick(game, max(budget, most or 0)):
+        return Scattered(OddGP())
+    return Scattered() if game.num_strata >= SOME_STRATA else OddGP()
 
 
-def read_estimator(estimator: Any, game: Game, budget: int) -> Estimator:
+def _is_quick(game: Game, budget: int) -> bool:
+    """Whether a process for each stratum is solved in a second or two; all strata are solved at
+    once, which takes twice as long for each as one after the other.
+    """
+    fits = game.num_strata * math.prod(game.empty.shape)
+    return 2 * fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
+
+
+def read_estimator(estimator: Any, game: Game, budget: int, most: int | None = None) -> Estimator:
     """The estimator that was named, or the default; two players have but four worths in all."""
     if estimator is not None and not isinstance(estimator, Estimator):
         hint = ": call it" if isinstance(estimator, type) else ""
@@ -43,13 +72,23 @@ def read_estimator(estimator: Any, game: Game, budget: int) -> Estimator:
         )
     if game.num_players <= 2:
         return Exact()
-    return default_estimator(game, budget) if estimator is None else estimator
+    if estimator is None:
+        return default_estimator(game, budget, most)
+    return estimator.affordable(game.num_players, budget)
 
 
 def read_budget(budget: Any, num_players: int, estimator: Any = None) -> int:
     """A whole number of evaluations; exact values know how many they need."""
     if budget is None:
-        return 2**num_players if isinstance(estimator, Exact) else default_budget(num_players)
+        if not isinstance(estimator, Exact):
+            return default_budget(num_players)
+        if 2**num_players > MAX_BUDGET:
+            raise BudgetError(
+                f"exact values of {num_players} players need 2**{num_players} coalitions: omit "
+                "estimator=Exact(), or pass one that samples.",
+                2**num_players,
+            )
+        return 2**num_players
     whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
     if isinstance(budget, float | np.floating) and math.isfinite(budget):
         whole = float(budget).is_integer()
@@ -57,6 +96,8 @@ def read_budget(budget: Any, num_players: int, estimator: Any = None) -> int:
         raise InputError(f"budget={budget!r}: pass a whole number of evaluations, such as 2000.")
     if budget < 2:
         raise BudgetError(f"budget={budget}: v(∅) and v(N) alone cost 2 evaluations.", 2)
+    if budget > MAX_BUDGET:
+        raise InputError(f"budget={budget}: pass at most {MAX_BUDGET}, the largest int32.")
     return int(budget)
 
 

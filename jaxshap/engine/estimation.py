@@ -32,7 +32,7 @@ def estimate(
         game: the game, as from `jaxshap.marginal` or `jaxshap.make_game`.
         estimator: how to estimate; by default exact when 2**n fits the budget, otherwise the most
             accurate estimator of the library.
-        budget: evaluations, ∅ and N counted; 2n + 2048 by default.
+        budget: evaluations, ∅ and N counted; by default 20n, but not below 512 nor above 2n + 2048.
         batch_size: coalitions per batch; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
         mesh: devices that the evaluation is shared out over.

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float
-from tqdm import tqdm
 
+from jaxshap.engine.asked import check_coalitions, check_known
 from jaxshap.engine.batches import (
     BatchSize,
     check_batch_size,
@@ -23,6 +23,9 @@ from jaxshap.engine.batches import (
     worths_on_host,
 )
 from jaxshap.engine.checkpoint import open_checkpoint
+from jaxshap.engine.distinct import distinct_items
+from jaxshap.engine.progress import Note, move_bar, shown_bar
+from jaxshap.engine.sharding import Placement, place
 from jaxshap.errors import CheckpointError, EvaluationError, InputError, InputTypeError, Interrupted
 from jaxshap.games import Game, all_coalitions, check_game
 
@@ -43,7 +46,7 @@ def evaluate(
     """The worth of every coalition, a memory-bounded batch at a time; batches change no result.
 
     Under jit, vmap or grad the loop is a `lax.map`. Otherwise it runs on the host, so that it can
-    show a bar on a terminal and be interrupted.
+    show a bar on a terminal and be interrupted; a repeated coalition is then asked about once.
 
     Args:
         game: the game to evaluate.
@@ -54,7 +57,8 @@ def evaluate(
         known: worths of the first coalitions, which are then not asked for again.
         checkpoint: a file that keeps every worth as it comes and is read first.
         mesh: devices that each batch is shared out over, those of other processes among them; all
-            processes get all worths.
+            processes get all worths. Arrays of the game that are sharded stay so, and batches are
+            shared out over the axes that they leave free.
 
     Returns:
         Worths `(m, *out)` or `(m, strata, *out)`; a game on the host returns numpy arrays as wide
@@ -74,10 +78,11 @@ def evaluate(
     check_batch_size(batch_size)
     traced = is_traced((game, coalitions))
     _check_options(game, traced, checkpoint, mesh)
-    _check_coalitions(game, coalitions)
+    check_coalitions(game, coalitions)
     if traced:
         return _traced_worths(game, jnp.asarray(coalitions), batch_size)
     asked = np.asarray(jax.device_get(coalitions)).astype(bool)
+    check_known(game, known, asked)
     options = Options(batch_size, progress, checkpoint, mesh)
     worths = evaluate_on_host(game, asked, known, options)
     return worths if game.on_host else jax.device_put(worths)
@@ -97,6 +102,7 @@ class Options(NamedTuple):
     progress: bool | None = None
     checkpoint: str | os.PathLike | None = None
     mesh: Mesh | None = None
+    note: Note = None
 
 
 def evaluate_on_host(
@@ -113,23 +119,18 @@ def evaluate_on_host(
                 opened = open_checkpoint(options.checkpoint, game, items, num_strata)
                 file = stack.enter_context(opened)
                 done = _resumed(file, game, items, num_strata, worths, done, options)
-            bar = stack.enter_context(_bar(len(items), done, options.progress))
+            bar = stack.enter_context(shown_bar(len(items), done, options.progress, options.note))
             for reached in _steps(game, items, num_strata, worths, done, options, file):
                 done = reached
-                bar.update(done - bar.n)
+                move_bar(bar, done, options.note)
     except KeyboardInterrupt:
         raise Interrupted(worths[:done], len(items)) from None
-    except CheckpointError:
+    except (CheckpointError, EvaluationError):
         raise
     except Exception as error:
-        if done == 0 or not (game.on_host or isinstance(error, OSError)):
+        if done == 0 or not game.on_host:
             raise
-        what = (
-            "the checkpoint could not be written"
-            if isinstance(error, OSError)
-            else "the model failed"
-        )
-        message = f"{what} after {done} of {len(items)} coalitions: {error!r}"
+        message = f"the model failed after {done} of {len(items)} coalitions: {error!r}"
         raise EvaluationError(message, worths[:done]) from error
     return worths.reshape(*asked.shape[:-1], *game.empty.shape)
 
@@ -138,30 +139,34 @@ def _steps(
     game: Game, items, num_strata: int | None, worths, done: int, options: Options, file: Any
 ) -> Iterator[int]:
     """Fill in the worths, some batches at a time; yields how many are there."""
-    mesh = options.mesh
-    shape = most, size = _shape_of_call(game, len(items) - done, num_strata is not None, options)
-    if mesh is not None:
-        game = jax.device_put(game, NamedSharding(mesh, PartitionSpec()))
-    batches = 1 if mesh is None else most  # clocks differ between processes: a mesh cannot adapt
+    placement = None
+    if options.mesh is not None:
+        game, placement = place(game, options.mesh)
+    first, rank = distinct_items(items, num_strata)
+    asked, in_strata = int(np.searchsorted(first, done)), num_strata is not None
+    left = len(first) - asked
+    shape = most, size = _shape_of_call(game, left, in_strata, options.batch_size, placement)
+    batches = 1 if placement is None else most  # clocks differ between processes: no adapting
     while done < len(items):
         begin = time.monotonic()
-        end = min(done + batches * size, len(items))
-        some = np.arange(done, end)
-        worths[done:end] = _worths_of(game, items, num_strata, some, shape, mesh)
-        start, done = done, end
-        if file is not None:
-            file.append(start, worths[start:end])
+        some = first[asked : asked + batches * size]
+        if len(some):
+            worths[some] = _worths_of(game, items, num_strata, some, shape, placement)
+        asked += len(some)
+        start, done = done, int(first[asked]) if asked < len(first) else len(items)
+        worths[start:done] = worths[first[rank[start:done]]]
+        _keep(file, start, worths[:done], len(items))
         yield done
-        if mesh is None and 4 * (time.monotonic() - begin) < POLL_INTERVAL_SECONDS:
+        if placement is None and 4 * (time.monotonic() - begin) < POLL_INTERVAL_SECONDS:
             batches = min(4 * batches, most)
 
 
-def _worths_of(game: Game, items, num_strata: int | None, some, shape, mesh) -> np.ndarray:
+def _worths_of(game: Game, items, num_strata: int | None, some, shape, placement) -> np.ndarray:
     """Of some items, by number."""
     strata = None if num_strata is None else (some % num_strata).astype(np.int32)
     if game.on_host:
         return worths_on_host(game, items[some], strata)
-    return worths_on_device(game, items[some], strata, shape, mesh)
+    return worths_on_device(game, items[some], strata, shape, placement)
 
 
 def _resumed(file, game: Game, items, num_strata, worths, done: int, options: Options) -> int:
@@ -170,12 +175,26 @@ def _resumed(file, game: Game, items, num_strata, worths, done: int, options: Op
     def ask(some: np.ndarray) -> np.ndarray:
         return _worths_of(game, items, num_strata, some, (1, len(some)), None)
 
-    kept = file.resume(ask)
+    kept = file.resume(ask, done)
     if len(kept) > done:
         worths[: len(kept)] = kept
     elif done > len(kept):
-        file.append(len(kept), worths[len(kept) : done])
+        _keep(file, len(kept), worths[:done], len(items))
     return max(done, len(kept))
+
+
+def _keep(file: Any, start: int, worths: np.ndarray, planned: int) -> None:
+    """Write what was just evaluated, from `start` on, to the checkpoint, where there is one."""
+    if file is None:
+        return
+    try:
+        file.append(start, worths[start:])
+    except OSError as error:
+        message = (
+            f"the checkpoint could not be written after {len(worths)} of {planned} coalitions: "
+            f"{error}. Their worths are in `.worths`; the file keeps those before it."
+        )
+        raise EvaluationError(message, worths) from error
 
 
 def _length(known: Any, game: Game) -> int:
@@ -190,19 +209,15 @@ def _room(game: Game, items, known: Any) -> np.ndarray:
     return worths
 
 
-def _shape_of_call(game: Game, left: int, in_strata: bool, options: Options) -> tuple[int, int]:
+def _shape_of_call(
+    game: Game, left: int, in_strata: bool, batch_size: BatchSize, placement: Placement | None
+) -> tuple[int, int]:
     """The most batches in one call of the compiled loop, and the size of a batch."""
-    size = choose_batch_size(options.batch_size, game, left, in_strata)
-    if options.mesh is not None:
-        size *= options.mesh.size if options.batch_size == "auto" else 1
-        size += -size % options.mesh.size  # as many for every device
+    size = choose_batch_size(batch_size, game, left, in_strata)
+    if placement is not None:
+        size *= placement.num_shares if batch_size == "auto" else 1
+        size += -size % placement.num_shares  # as many for every device
     return (1 if game.on_host else min(MAX_BATCHES, power_above(left / size))), size
-
-
-def _bar(total: int, done: int, progress: bool | None) -> tqdm:
-    disable, delay = None if progress is None else not progress, 0 if progress else 2
-    how = {"unit": " coalitions", "leave": False, "disable": disable, "delay": delay}
-    return tqdm(total=total, initial=done, **how)
 
 
 def _traced_worths(game: Game, coalitions: Any, batch_size: BatchSize) -> Float[Array, "m *out"]:
@@ -232,13 +247,4 @@ def _check_options(game: Game, traced: bool, checkpoint: Any, mesh: Any) -> None
         raise InputTypeError(
             "a host model cannot run under jit, vmap or grad: call estimate or explain outside of "
             "them."
-        )
-
-
-def _check_coalitions(game: Game, coalitions: Any) -> None:
-    shape = np.shape(coalitions)
-    if len(shape) not in (2, 3) or shape[-1] != game.num_players:
-        raise InputError(
-            f"coalitions have shape {shape} for {game.num_players} players: pass a boolean array "
-            "(coalitions, players); a single coalition is coalition[None]."
         )

@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 
 from jaxshap.engine.compilation import compiled
 from jaxshap.engine.memory import bucket
-from jaxshap.estimators import Estimate, Estimator, Plan, Scattered
+from jaxshap.engine.units import in_units, rounding_error, unit_of
+from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
 
 
 def solve_on_host(
@@ -23,20 +24,25 @@ def solve_on_host(
     """
     arrays: Any = jax.device_get((worths, empty, full))
     worths, empty, full = map(np.asarray, arrays)
-    shape = empty.shape[1:] if isinstance(estimator, Scattered) else empty.shape
-    start = _flat(empty, shape).astype(np.float64)
-    centred = _flat(worths, shape).astype(np.float64) - start
-    total = _flat(full, shape).astype(np.float64) - start
-    scale = _scale(centred, total)
-    solved = _solve_scaled(estimator, plan, centred / scale, total / scale, each)
+    in_strata = isinstance(estimator, Scattered)
+    shape = empty.shape[1:] if in_strata else empty.shape
+    asked, nobody, everybody = (_flat(array, shape) for array in (worths, empty, full))
+    rounding = rounding_error(asked, nobody, everybody, in_strata)
+    start = nobody.astype(np.float64)
+    gains, total = asked.astype(np.float64) - start, everybody.astype(np.float64) - start
+    unit = unit_of(gains, total, in_strata, estimator.has_units)
+    solved = _solve_scaled(estimator, plan, gains / unit, total / unit, each)
     num_strata = (len(empty),) if each else ()
 
-    def shaped(field: Any) -> Any:
-        columns = np.asarray(field)[..., : len(scale)] * scale
-        columns = columns[: len(empty)] if each else columns
-        return columns.reshape(*num_strata, -1, *shape).astype(worths.dtype)
+    def shown(field: Any) -> np.ndarray:
+        columns = np.asarray(field)[..., : len(unit)]
+        return columns[: len(empty)] if each else columns
 
-    return Estimate(*map(shaped, solved))
+    def shaped(field: np.ndarray) -> np.ndarray:
+        dtype = bool if field.dtype == bool else worths.dtype
+        return field.reshape(*num_strata, -1, *shape).astype(dtype)
+
+    return jax.tree.map(shaped, in_units(jax.tree.map(shown, solved), unit, rounding))
 
 
 def _solve_scaled(
@@ -73,17 +79,8 @@ def _flat(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(*front, int(np.prod(shape)))
 
 
-def _scale(centred: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """A power of two near the largest magnitude of each output; 1 where all worths are the same."""
-    axes = tuple(range(centred.ndim - 1))
-    largest = np.abs(centred).max(axes, initial=0)
-    largest = np.maximum(largest, np.abs(total).max(tuple(range(total.ndim - 1)), initial=0))
-    usable = np.isfinite(largest) & (largest > 0)
-    return np.exp2(np.floor(np.log2(np.where(usable, largest, 1))))
-
-
 def _solved(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
-    return estimator.solve(plan, worths, empty, full)
+    return of_one_shape(estimator.solve(plan, worths, empty, full))
 
 
 def _solved_each(estimator: Scattered, plan: Plan, worths, empty, full) -> Estimate:

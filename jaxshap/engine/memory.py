@@ -1,9 +1,13 @@
 """How much memory a traced function needs, read from its jaxpr before anything is compiled."""
 
+import functools
+import os
 from collections.abc import Callable
 
 import jax
 import numpy as np
+
+from jaxshap.errors import InputError
 
 
 def byte_limit() -> int:
@@ -28,6 +32,26 @@ def bucket(count: int) -> int:
     """
     step = 2 ** max(0, (count - 1).bit_length() - 4)
     return -(-count // step) * step
+
+
+def check_fits(num_coalitions: int, num_players: int, num_outputs: int) -> None:
+    """Refuse more coalitions than memory holds; XLA would end the interpreter."""
+    needed = num_coalitions * (2 * num_players + 3 * 8 * max(1, num_outputs))
+    if needed > _physical_bytes():
+        raise InputError(
+            f"{num_coalitions:,} coalitions of {num_players} players need about "
+            f"{needed / 2**30:,.0f} GB, more than this machine has: pass a smaller budget, and "
+            "in place of exact values an estimator that samples, as jaxshap.estimate(key, game) "
+            "does."
+        )
+
+
+@functools.cache
+def _physical_bytes() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not known on this system
+        return 2**36
 
 
 def _largest(jaxpr) -> int:

@@ -4,6 +4,7 @@ import functools
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
@@ -11,9 +12,10 @@ from jaxshap.engine.batches import is_traced
 from jaxshap.engine.compilation import compiled
 from jaxshap.engine.evaluation import Options, evaluate, evaluate_on_host
 from jaxshap.engine.host_solve import solve_on_host
-from jaxshap.engine.memory import bucket
+from jaxshap.engine.memory import bucket, check_fits
+from jaxshap.engine.units import in_units, rounding_error, unit_of
 from jaxshap.errors import BudgetError, EvaluationError, Interrupted
-from jaxshap.estimators import Estimate, Estimator, Plan, Scattered
+from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
 from jaxshap.games import Game
 
 MAX_WORTH_BYTES = 2**29  # of the worths and coalitions of all strata that are held at once
@@ -73,6 +75,8 @@ def ask(
     """Plan and evaluate."""
     options = Options() if options is None else options
     num_strata = game.num_strata if isinstance(planner, Scattered) else None
+    size = plan_size(planner, game.num_players, budget)
+    check_fits(size, game.num_players, game.empty.size)
     if is_traced((key, game)):
         plan = _planned(planner, game.num_players, budget, num_strata, key)
         how = {"batch_size": options.batch_size, "mesh": options.mesh}
@@ -93,12 +97,11 @@ def answer(game: Game, plan: Plan, options: Options | None = None) -> Answers:
 def solve(estimator: Estimator, answers: Answers, game: Game) -> Estimate:
     """The estimate; of concrete worths in float64 on the host, under jit on the device."""
     plan, worths = answers
-    empty, full = (
-        game.strata_ends() if isinstance(estimator, Scattered) else (game.empty, game.full)
-    )
+    ends: Any = game.strata_ends() if isinstance(estimator, Scattered) else (game.empty, game.full)
     if is_traced((plan, worths, game)):
-        return traced_solve(estimator, plan, worths, empty, full)
-    return solve_on_host(estimator, plan, worths, empty, full)
+        traced: Any = worths
+        return traced_solve(estimator, plan, traced, *ends)
+    return solve_on_host(estimator, plan, worths, *ends)
 
 
 def solve_each(estimator: Scattered, answers: Answers, game: Game) -> Estimate:
@@ -107,9 +110,13 @@ def solve_each(estimator: Scattered, answers: Answers, game: Game) -> Estimate:
 
 
 def traced_solve(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
-    """`estimator.solve` with the library's own products in full precision on every device."""
-    with jax.default_matmul_precision("highest"):
-        return estimator.solve(plan, worths, empty, full)
+    """`estimator.solve` under jit, with each output centred and in units of its size."""
+    in_strata = isinstance(estimator, Scattered)
+    rounding = rounding_error(worths, empty, full, in_strata)
+    gains, total = worths - empty, full - empty
+    unit = unit_of(gains, total, in_strata, estimator.has_units)
+    solved = estimator.solve(plan, gains / unit, jnp.zeros_like(total), total / unit)
+    return in_units(of_one_shape(solved), unit, rounding)
 
 
 def salvage(
@@ -174,6 +181,22 @@ def is_enough(estimator: Estimator, num_players: int, budget: int) -> bool:
     except BudgetError:
         return False
     return True
+
+
+def least_budget(estimator: Estimator, num_players: int) -> int:
+    """The smallest budget that the estimator can use."""
+    budget = 4
+    while not is_enough(estimator, num_players, budget):
+        budget = _needed(estimator, num_players, budget) or 2 * budget
+    return budget
+
+
+def _needed(estimator: Estimator, num_players: int, budget: int) -> int | None:
+    try:
+        plan_size(estimator, num_players, budget)
+    except BudgetError as error:
+        return error.needed
+    return budget
 
 
 def _planned(planner: Any, num_players: int, budget: int, num_strata: int | None, key) -> Plan:

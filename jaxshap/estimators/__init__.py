@@ -6,9 +6,14 @@ from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
 from jaxshap.estimators.kernel import Leverage as Leverage
+from jaxshap.estimators.odd import MAX_FIT_FLOPS as MAX_FIT_FLOPS
 from jaxshap.estimators.odd import OddGP as OddGP
 from jaxshap.estimators.odd import OddInteractions as OddInteractions
 from jaxshap.estimators.odd import OddLinear as OddLinear
+from jaxshap.estimators.odd import fit_flops as fit_flops
+from jaxshap.estimators.orderings import num_orderings as num_orderings
+from jaxshap.estimators.orderings import plan_walks as plan_walks
+from jaxshap.estimators.orderings import solve_walks as solve_walks
 from jaxshap.estimators.owen import Owen as Owen
 from jaxshap.estimators.permutation import Permutation as Permutation
 from jaxshap.estimators.protocol import Estimate as Estimate
@@ -17,6 +22,11 @@ from jaxshap.estimators.protocol import Plan as Plan
 from jaxshap.estimators.registry import ESTIMATORS as ESTIMATORS
 from jaxshap.estimators.scattered import Scattered as Scattered
 from jaxshap.estimators.sgd import ProjectedSGD as ProjectedSGD
+from jaxshap.estimators.stating import mean_of_draws as mean_of_draws
+from jaxshap.estimators.stating import no_less_than_rounding as no_less_than_rounding
+from jaxshap.estimators.stating import of_one_shape as of_one_shape
+from jaxshap.estimators.stating import sampled_estimate as sampled_estimate
+from jaxshap.estimators.stating import stated as stated
 from jaxshap.estimators.steps import ConstantStep as ConstantStep
 from jaxshap.estimators.steps import InverseStep as InverseStep
 from jaxshap.estimators.steps import RootStep as RootStep

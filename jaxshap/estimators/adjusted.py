@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Key
 
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import less_rounded, sampled_estimate
 from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
 from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
 
@@ -73,10 +74,12 @@ class RegressionAdjusted(Estimator):
             mean = jnp.where(in_fold[:, None], weights, 0).T @ gaps / count
             square = jnp.where(in_fold[:, None], weights**2, 0).T @ gaps**2 / count
             values = fitted.values + (total - fitted.values.sum(0)) / num_players + mean
-            return values, jnp.maximum(square - mean**2, 0) * count / (count - 1), count
+            return values, less_rounded(square, mean**2) * count / (count - 1), count
 
         values, variance, count = jax.lax.map(of_fold, jnp.arange(self.num_folds))
         share = (count / count.sum())[:, None, None]
-        error = jnp.sqrt((share**2 * variance / count[:, None, None]).sum(0))
+        variance = (share**2 * variance / count[:, None, None]).sum(0)
         shape = (num_players, *empty.shape)
-        return Estimate((share * values).sum(0).reshape(shape), error.reshape(shape))
+        degrees = count.sum() - self.num_folds
+        values = (share * values).sum(0)
+        return sampled_estimate(values.reshape(shape), variance.reshape(shape), degrees)

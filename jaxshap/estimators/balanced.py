@@ -17,9 +17,9 @@ from jaxshap.estimators.balanced_design import (
 from jaxshap.estimators.balanced_readout import MAX_DENSE_PAIRS, ReadOut, read_out
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import stated
 from jaxshap.games import affordable_pairs, paired
 
-_product = functools.partial(jnp.matmul, precision="highest")
 MAX_PLAYERS = 1024  # beyond, a read-out takes long, and orderings are what a budget buys
 
 
@@ -93,12 +93,17 @@ class Balanced(Estimator):
         size = plan.coalitions[::2].sum(1, keepdims=True).astype(gaps.dtype)
         rest = gaps - (2 * size / num_players - 1) * total
         rest = jnp.where(plan.live[::2, None], rest, 0)
-        values = _product(linear.T, rest)
-        residuals = rest - _product(centred, values)
-        errors = left_out * residuals if left_out.shape[1] == 1 else _product(left_out, residuals)
-        std_error = jnp.sqrt(_product(linear.T**2, errors**2))
+        values = linear.T @ rest
+        residuals = rest - centred @ values
+        errors = left_out * residuals if left_out.shape[1] == 1 else left_out @ residuals
+        std_error = jnp.sqrt(linear.T**2 @ errors**2)
         values = values - values.mean(0) + total / num_players
-        return Estimate(*(p[plan.detail].reshape(-1, *empty.shape) for p in (values, std_error)))
+        values, std_error = (
+            array[plan.detail].reshape(-1, *empty.shape) for array in (values, std_error)
+        )
+        num_pairs = jnp.asarray(plan.num_live) // 2
+        complete = num_players <= MAX_EXHAUSTED_PLAYERS and num_pairs == 2 ** (num_players - 1) - 1
+        return stated(values, std_error, degrees=num_pairs - (num_players - 1), exact=complete)
 
 
 @functools.lru_cache(maxsize=4)

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import stated
 from jaxshap.games import all_coalitions, shapley
 
 
@@ -44,7 +45,7 @@ class Exact(Estimator):
     ) -> Estimate:
         gains = [jnp.zeros_like(empty)[None], worths - empty, (full - empty)[None]]
         values = shapley(jnp.concatenate(gains))
-        return Estimate(values, jnp.zeros_like(values))
+        return stated(values, jnp.zeros_like(values), exact=True)
 
 
 @functools.partial(jax.jit, static_argnums=0)

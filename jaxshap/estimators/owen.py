@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import mean_of_draws
 from jaxshap.games import with_ends, without_ends
 
 

@@ -6,6 +6,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.estimators.least_squares import efficient_least_squares, jackknife_error
 from jaxshap.estimators.protocol import Estimate
+from jaxshap.estimators.stating import stated
 from jaxshap.games import kernel_mass, num_pairs
 
 
@@ -28,7 +29,7 @@ def regress_pairs(
     With Σφ given, only the gap of a pair matters, so each pair is one row. `rates` say how fast
     pairs with a smaller side of size 1..⌊n/2⌋ came in. `known` pairs, chosen beforehand, represent
     themselves; the remaining ones are draws, and represent all pairs that are not known. Errors are
-    jackknifed: 0 if no pair is left to draw, NaN with fewer than two draws.
+    jackknifed: exact if no pair is left to draw, unknown with fewer than two draws.
     """
     num_players = side.shape[1]
     known = jnp.zeros_like(live) if known is None else known & live
@@ -49,5 +50,7 @@ def regress_pairs(
     design = jnp.where(side, 1, -1).astype(gaps.dtype)
     fit = efficient_least_squares(design, gaps, jnp.where(live, weight, 0), total)
     unseen = 1 - (drawn / jnp.maximum(left, 1))[size]
-    error = jackknife_error(fit, is_draw & ~enumerated[size], unseen)
-    return Estimate(fit.values, jnp.where(enumerated.all(), 0, error))
+    counted = is_draw & ~enumerated[size]
+    error = jackknife_error(fit, counted, unseen)
+    spare = jnp.minimum(counted.sum() - 1, live.sum() - (num_players - 1))
+    return stated(fit.values, error, degrees=jnp.maximum(spare, 1), exact=enumerated.all())

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.errors import BudgetError
-from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_draws
+from jaxshap.estimators.orderings import num_orderings, plan_walks, solve_walks
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,24 +31,11 @@ class Permutation(Estimator):
     antithetic: bool = True
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
-        walks = 2 if self.antithetic else 1
-        cost = walks * (num_players - 1)
-        draws = (budget - 2) // cost
-        if draws < 1:
-            raise BudgetError(
-                f"budget={budget} does not buy one ordering of {num_players} players: "
-                f"pass budget={cost + 2} or more (twice that for standard errors).",
-                needed=cost + 2,
-            )
+        draws = num_orderings(num_players, budget, self.antithetic)
         positions = jax.vmap(_positions, in_axes=(None, 0, None))(
             key, jnp.arange(draws), num_players
-        )[:, None]
-        if self.antithetic:
-            backwards = num_players - 1 - positions
-            positions = jnp.concatenate([positions, backwards], axis=1)  # (draws, 2, n)
-        sizes = jnp.arange(1, num_players)  # sizes 0 and n are ∅ and N
-        coalitions = (positions[:, :, None, :] < sizes[:, None]).reshape(-1, num_players)
-        return Plan(coalitions, len(coalitions), positions)
+        )
+        return plan_walks(positions, self.antithetic)
 
     def solve(
         self,
@@ -57,12 +44,7 @@ class Permutation(Estimator):
         empty: Float[Array, "*out"],
         full: Float[Array, "*out"],
     ) -> Estimate:
-        draws, walks, num_players = plan.detail.shape
-        paths = worths.reshape(draws, walks, num_players - 1, *empty.shape)
-        of_walks = jax.vmap(_gains, in_axes=(0, 0, None, None))
-        gains = jax.vmap(of_walks, in_axes=(0, 0, None, None))(plan.detail, paths, empty, full)
-        gains = gains.mean(1)  # (draws, n, *out)
-        return mean_of_draws(gains, plan.num_live // (walks * (num_players - 1)))
+        return solve_walks(plan, worths, empty, full)
 
 
 def _positions(
@@ -70,14 +52,3 @@ def _positions(
 ) -> Int[Array, "{num_players}"]:
     """Where each player stands in the ordering of this draw."""
     return jax.random.permutation(jax.random.fold_in(key, draw), num_players)
-
-
-def _gains(
-    positions: Int[Array, "n"],
-    walk: Float[Array, "steps *out"],
-    empty: Float[Array, "*out"],
-    full: Float[Array, "*out"],
-) -> Float[Array, "n *out"]:
-    """What each player adds on joining."""
-    path = jnp.concatenate([empty[None], walk, full[None]])
-    return jnp.diff(path, axis=0)[positions]

@@ -1,10 +1,13 @@
 """The estimator protocol: plan which coalitions to ask about, then solve for the values."""
 
 import abc
+import inspect
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
+
+from jaxshap.games import full_precision
 
 
 class Plan(NamedTuple):
@@ -38,21 +41,30 @@ class Plan(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Shapley values and their standard errors.
+    """Shapley values, their standard errors, and what the estimator knows about these.
+
+    Read the fields by name. All of them have one shape, so `jax.tree.map` picks from all at once.
+    Made by hand, an estimate is not exact and its errors are normal.
 
     Attributes:
         values: the value of each player, with shape `(n, *out)`.
-        std_error: their standard errors, alike in shape: 0 only if exact, NaN if unknown.
+        std_error: their standard errors: 0 where exact and nowhere else, NaN where unknown.
+        exact: whether values are exact by design, no coalition that matters being left out. The
+            estimator states it; it is never read off zeros.
+        degrees: degrees of freedom of the standard errors, for Student's t; infinite where errors
+            are normal or 0, and 0 where they are unknown.
 
     Example:
         >>> import jaxshap
-        >>> values, std_error = jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 6.0]))
-        >>> values.tolist(), std_error.tolist()
-        ([2.5, 3.5], [0.0, 0.0])
+        >>> estimate = jaxshap.estimate(0, jaxshap.table([0.0, 1.0, 2.0, 6.0]))
+        >>> estimate.values.tolist(), estimate.std_error.tolist(), estimate.exact.tolist()
+        ([2.5, 3.5], [0.0, 0.0], [True, True])
     """
 
     values: Float[Array, "n *out"]
     std_error: Float[Array, "n *out"]
+    exact: Bool[Array, "n *out"] | bool = False
+    degrees: Float[Array, "n *out"] | float = float("inf")
 
 
 class Estimator(abc.ABC):
@@ -72,6 +84,20 @@ class Estimator(abc.ABC):
         [1.0, 2.0, 3.0]
     """
 
+    def __init_subclass__(cls, **kwargs) -> None:
+        """Products of all methods are in full precision on every device, `plan` and `solve` too."""
+        super().__init_subclass__(**kwargs)
+        for name, method in list(vars(cls).items()):
+            if inspect.isfunction(method) and not name.startswith("__"):
+                setattr(cls, name, full_precision(method))
+
+    @property
+    def has_units(self) -> bool:
+        """Whether a hyperparameter is in the units of the worths, so that `solve` must see them as
+        they are; otherwise it may be given each output in units of its size.
+        """
+        return False
+
     @abc.abstractmethod
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         """Choose the coalitions to evaluate; a larger budget keeps every one of them.
@@ -87,6 +113,24 @@ class Estimator(abc.ABC):
         Raises:
             BudgetError: the budget is too small; the error's `needed` is the least that would do.
         """
+
+    @property
+    def kind(self) -> str:
+        """What each value that it estimates is, a Shapley value by default."""
+        return "Shapley value"
+
+    def affordable(self, num_players: int, budget: int) -> "Estimator":
+        """The estimator to use with this budget: itself, or an exact one of the same values.
+
+        Args:
+            num_players: the number n of players.
+            budget: how many evaluations may be spent, those of ∅ and N included.
+
+        Returns:
+            An estimator.
+        """
+        del num_players, budget
+        return self
 
     def constants(self, num_players: int, num_live: int, room: int) -> PyTree:
         """Arrays that `solve` needs and that depend on the sizes alone; nothing by default.
@@ -121,28 +165,6 @@ class Estimator(abc.ABC):
             full: v(N), the worth of all players.
 
         Returns:
-            The `Estimate`: values and standard errors.
+            The `Estimate`, as `stated` makes it. Errors below the rounding of the worths need no
+            care: the engine raises them to it.
         """
-
-
-def mean_of_draws(draws: Float[Array, "draws n *out"], count: int | Int[Array, ""]) -> Estimate:
-    """The mean of the first `count` independent draws and its standard error, NaN for one draw."""
-    number = jnp.asarray(count, draws.dtype)
-    live = (jnp.arange(len(draws)) < count).reshape(-1, *(1,) * (draws.ndim - 1))
-    mean = jnp.where(live, draws, 0).sum(0) / number
-    squares = (jnp.where(live, draws - mean, 0) ** 2).sum(0)
-    variance = squares / (number - 1)  # 0 / 0 for a single draw
-    return Estimate(mean, jnp.sqrt(variance / number))
-
-
-def mean_of_products(
-    weights: Float[Array, "draws n"],
-    worths: Float[Array, "draws *out"],
-    count: int | Int[Array, ""],
-) -> Estimate:
-    """`mean_of_draws` for draws weight × worth of each player, without holding them in memory."""
-    number = jnp.asarray(count, worths.dtype)
-    weights = jnp.where((jnp.arange(len(weights)) < count)[:, None], weights, 0)
-    mean = jnp.tensordot(weights, worths, (0, 0)) / number
-    squares = jnp.tensordot(weights**2, worths**2, (0, 0)) - number * mean**2
-    return Estimate(mean, jnp.sqrt(jnp.maximum(squares, 0) / (number - 1) / number))

@@ -8,6 +8,7 @@ from jaxtyping import Array, Bool, Float, Key, PyTree
 
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import of_one_shape, pooled_degrees, stated
 
 _BALANCED = Balanced()
 
@@ -35,6 +36,10 @@ class Scattered(Estimator):
     """
 
     estimator: Estimator = _BALANCED
+
+    @property
+    def has_units(self) -> bool:
+        return self.estimator.has_units
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int, num_strata: int = 1) -> Plan:
         """Choose the coalitions of every stratum; a larger budget keeps every one of them.
@@ -84,8 +89,13 @@ class Scattered(Estimator):
         values, variance = each.values.sum(0), (each.std_error**2).sum(0)
         share = (full - empty).astype(values.dtype)
         live = (jnp.abs(worths).sum(0) + jnp.abs(share)).reshape(len(share), -1).sum(1) > 0
-        spread = self._spread(each.values, live)
-        return Estimate(values, jnp.sqrt(jnp.where(jnp.isnan(variance), spread, variance)))
+        spread, unknown = self._spread(each.values, live), jnp.isnan(variance)
+        # a stratum of weight 0 has no errors, and nothing to say about degrees of freedom
+        parts = jnp.where(live.reshape(-1, *(1,) * values.ndim), each.std_error**2, 0)
+        own = pooled_degrees(parts, jnp.asarray(each.degrees))
+        error = jnp.sqrt(jnp.where(unknown, spread, variance))
+        degrees = jnp.where(unknown, (live.sum() - 1).astype(own.dtype), own)
+        return stated(values, error, degrees=degrees, exact=jnp.asarray(each.exact).all(0))
 
     def solve_each(self, plan: Plan, worths, empty, full) -> Estimate:
         """The part of every stratum by itself.
@@ -102,7 +112,7 @@ class Scattered(Estimator):
 
         def of_stratum(coalitions, detail, worths, empty, full):
             own = Plan(coalitions, plan.num_live, detail, plan.constants)
-            return self.estimator.solve(own, worths, empty, full)
+            return of_one_shape(self.estimator.solve(own, worths, empty, full))
 
         axes = (1, 0, 1, 0, 0)
         return jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)

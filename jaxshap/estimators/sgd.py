@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Key
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.projections import project
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import stated
 from jaxshap.estimators.steps import ConstantStep, StepSchedule
 from jaxshap.games import draw_independent, kernel_mass, log_binomial
 from jaxshap.theory import gradient_bound
@@ -65,6 +66,10 @@ class ProjectedSGD(Estimator):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise InputError(f"{name}={value}: it must be positive.")
 
+    @property
+    def has_units(self) -> bool:
+        return self.radius is not None or self.bound is not None
+
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         steps = (budget - 2) // self.batch
         if steps < 1:
@@ -88,7 +93,7 @@ class ProjectedSGD(Estimator):
         full: Float[Array, "*out"],
     ) -> Estimate:
         values, _ = self._descend(plan, worths, empty, full, lambda average: ())
-        return Estimate(values, jnp.full_like(values, jnp.nan))
+        return stated(values, jnp.full_like(values, jnp.nan))
 
     def iterates(
         self,

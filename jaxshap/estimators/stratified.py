@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import pooled_degrees, sampled_estimate, stated
 from jaxshap.games import MAX_RANKED, draw_chances, draw_coalitions, draw_distinct, schedule
 
 
@@ -77,8 +78,13 @@ class BySize(Estimator):
         num_players = plan.coalitions.shape[1]
         first, last = worths[:num_players] - empty, full - worths[num_players : 2 * num_players]
         means, variances = self.moments(plan, worths)
-        error = jnp.sqrt(variances.sum(0)) / num_players
-        return Estimate((first + last + means.sum(0)) / num_players, error)
+        drawn = self._of_size(plan).sum(1)
+        spare = (drawn - 1).reshape(-1, *(1,) * (means.ndim - 1)).astype(means.dtype)
+        degrees = pooled_degrees(variances, jnp.broadcast_to(spare, variances.shape))
+        values = (first + last + means.sum(0)) / num_players
+        estimate = sampled_estimate(values, variances.sum(0) / num_players**2, degrees)
+        complete = (self._unseen(drawn.astype(means.dtype)) == 0).all()
+        return stated(values, estimate.std_error, degrees=degrees, exact=complete)
 
     def moments(
         self, plan: Plan, worths: Float[Array, "m *out"]
@@ -95,15 +101,20 @@ class BySize(Estimator):
         num_players = plan.coalitions.shape[1]
         gains = worths[2 * num_players :].reshape(-1, num_players, 2, *worths.shape[1:])
         gains = gains[:, :, 1] - gains[:, :, 0]
-        live = jnp.arange(len(gains)) < plan.num_live // (2 * num_players) - 1
-        sizes = jnp.arange(1, num_players - 1, dtype=plan.detail.dtype)[:, None]
-        of_size = ((plan.detail == sizes) & live).astype(worths.dtype)
+        of_size = self._of_size(plan).astype(worths.dtype)
         drawn = of_size.sum(1)
         unseen = self._unseen(drawn)
         means = jnp.tensordot(of_size / drawn[:, None], gains, 1)
         squares = jnp.tensordot(of_size, (gains - means[plan.detail - 1]) ** 2, 1)
         share = jnp.where(unseen == 0, 0, unseen / (drawn * (drawn - 1)))  # 0 / 0 for a single draw
         return means, share.reshape(-1, *(1,) * (means.ndim - 1)) * squares
+
+    def _of_size(self, plan: Plan) -> Bool[Array, "sizes draws"]:
+        """Which draws are real and join a coalition of each size 1..n−2."""
+        num_players = plan.coalitions.shape[1]
+        live = jnp.arange(len(plan.detail)) < plan.num_live // (2 * num_players) - 1
+        sizes = jnp.arange(1, num_players - 1, dtype=plan.detail.dtype)[:, None]
+        return (plan.detail == sizes) & live
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from jaxshap.errors import BudgetError
-from jaxshap.estimators.protocol import Estimate, Estimator, Plan, mean_of_products
+from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import mean_of_products
 from jaxshap.games import draw_independent, kernel_mass, paired, reuse_mass, reuse_weights
 
 

@@ -1,8 +1,12 @@
 """explain() and the Explanation it returns."""
 
+from jaxshap.explaining.caution import ranking_note as ranking_note
 from jaxshap.explaining.explainer import explain as explain
 from jaxshap.explaining.explanation import Explanation as Explanation
 from jaxshap.explaining.loading import load as load
+from jaxshap.explaining.problem import Problem as Problem
+from jaxshap.explaining.problem import read_problem as read_problem
+from jaxshap.explaining.rounds import check_worths as check_worths
 from jaxshap.explaining.summary import Summary as Summary
 
 __all__ = ["Explanation", "Summary", "explain", "load"]

@@ -7,39 +7,75 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.explaining.archive_members import DATA, read_members
 
-OPTIONAL = {"output_names", "shared_draws", "absent", "num_model_rows", "source"}
+OPTIONAL = {
+    "output_names",
+    "shared_draws",
+    "absent",
+    "num_model_rows",
+    "kind",
+    "source",
+    "features_are_columns",
+    "exact",
+    "degrees",
+    "row_outputs",
+}
 KINDS = {
     "num_evaluations": int,
     "num_model_rows": int,
     "value_function": str,
     "estimator": str,
     "absent": str,
+    "kind": str,
     "shared_draws": bool,
+    "exact": bool,
+    "features_are_columns": bool,
 }
-DATA = "data "  # begins the names of several arrays that were explained together
 
 
-def save(explanation: Any, path: str | os.PathLike) -> None:
-    """See `Explanation.save`."""
-    names = [field.name for field in dataclasses.fields(explanation) if field.name != "source"]
-    fields: dict[str, Any] = {name: getattr(explanation, name) for name in names}
-    if isinstance(explanation.data, dict):
+def save(self: Any, path: str | os.PathLike) -> None:
+    """Write everything but the model to an .npz file, without pickle; `jaxshap.load` reads it.
+
+    Args:
+        path: the file to write.
+
+    Example:
+        >>> import jaxshap, tempfile
+        >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     explanation.save(f"{folder}/explanation.npz")
+        ...     jaxshap.load(f"{folder}/explanation.npz").values.tolist()
+        [[2.0, 2.0]]
+    """
+    names = [field.name for field in dataclasses.fields(self) if field.name != "source"]
+    fields: dict[str, Any] = {name: getattr(self, name) for name in names}
+    if isinstance(self.data, dict):
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
-    arrays = {name: np.asarray(field) for name, field in fields.items() if field is not None}
+    arrays = {name: _storable(field) for name, field in fields.items() if field is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
 
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
-    with np.load(path, allow_pickle=False) as archive:
-        fields: dict[str, Any] = {name: archive[name] for name in archive.files}
+    fields: dict[str, Any] = read_members(path, names, names - OPTIONAL)
     several = {name: fields.pop(name) for name in list(fields) if name.startswith(DATA)}
     if several:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}
-    if missing := names - OPTIONAL - fields.keys():
-        raise InputError(f"{path} is not a saved Explanation: it lacks {sorted(missing)}.")
     for name in ("feature_names", "output_names"):
         fields[name] = tuple(map(str, fields[name])) if name in fields else None
+    if "exact" not in fields:  # zeros do not say so, but these two estimators do
+        fields["exact"] = str(fields["estimator"]) in ("Exact()", "trees")
+    if np.ndim(fields.get("degrees", np.inf)) == 0:
+        fields["degrees"] = float(fields.get("degrees", np.inf))
     return fields | {name: kind(fields[name]) for name, kind in KINDS.items() if name in fields}
+
+
+def _storable(field: Any) -> np.ndarray:
+    """Half precision that numpy has no name for becomes float32."""
+    array = np.asarray(field)
+    if array.dtype.kind == "O":
+        raise InputError(f"an explanation with {field!r} cannot be saved: it holds objects.")
+    return array.astype(np.float32) if array.dtype.kind == "V" else array

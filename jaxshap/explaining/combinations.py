@@ -22,12 +22,16 @@ def check_sampled(
     """What `model_rows=` does not go with, and what it needs."""
     if any(option is not None for option in (estimator, budget, tol)) or separate_draws:
         raise InputError(
-            "model_rows= says what to spend and how: omit budget=, tol=, estimator= and "
-            "separate_draws=."
+            "model_rows= says what to spend and how: omit budget=, tol=, seconds=, estimator= "
+            "and separate_draws=."
         )
     if problem.reward is not None or problem.value is not marginal or problem.inputs.groups:
         raise InputError(
             "model_rows= is for marginal values of columns: omit value=, reward= and groups=."
+        )
+    if problem.row_outputs is not None:
+        raise InputError(
+            "model_rows= does not go with outputs=Top(...): name or number the outputs."
         )
     if "players" in problem.inputs.options or options.checkpoint is not None:
         raise InputError("model_rows= is for tables, and without checkpoint=: omit groups= or it.")

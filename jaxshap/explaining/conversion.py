@@ -7,37 +7,71 @@ import numpy as np
 from jaxshap.errors import MissingExtraError
 
 
-def to_shap(explanation: Any) -> Any:
-    """See `Explanation.to_shap`."""
+def to_shap(self: Any) -> Any:
+    """This explanation for shap's plots.
+
+    Returns:
+        A `shap.Explanation`.
+
+    Raises:
+        MissingExtraError: shap is not installed.
+
+    Example:
+        >>> import jaxshap
+        >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
+        >>> explanation.to_shap().values.tolist()
+        [[2.0, 2.0]]
+    """
     try:
         import shap
     except ImportError as error:
         raise MissingExtraError('to_shap needs shap: pip install "jaxshap[plots]".') from error
-    names = explanation.output_names
+    names = self.output_names
     return shap.Explanation(
-        values=explanation.values,
-        base_values=explanation.base_values,
-        data=explanation.data_of_features,
-        feature_names=list(explanation.feature_names),
+        values=self.values,
+        base_values=self.base_values,
+        data=self.data_of_features,
+        feature_names=list(self.feature_names),
         output_names=None if names is None else list(names),
-        error_std=explanation.std_error,
+        error_std=self.std_error,
     )
 
 
-def to_frame(explanation: Any) -> Any:
-    """See `Explanation.to_frame`."""
+def to_frame(self: Any) -> Any:
+    """A table with one line for each row, feature and output.
+
+    Returns:
+        A pandas DataFrame.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+
+    Example:
+        >>> import jaxshap
+        >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
+        >>> explanation.to_frame()
+           row feature  value  std_error
+        0    0      x0    2.0        0.0
+        1    0      x1    2.0        0.0
+    """
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError(
             'to_frame needs pandas: pip install "jaxshap[examples]".'
         ) from error
-    rows, features, *outputs = (axis.ravel() for axis in np.indices(explanation.values.shape))
-    names = np.asarray(explanation.feature_names)
+    rows, features, *outputs = (axis.ravel() for axis in np.indices(self.values.shape))
+    names = np.asarray(self.feature_names)
     columns: dict[str, Any] = {"row": rows, "feature": names[features]}
     for axis, output in enumerate(outputs):
         title = "output" if len(outputs) == 1 else f"output {axis}"
-        named = explanation.output_names
+        named = self.output_names
         columns[title] = output if named is None else np.asarray(named)[output]
-    numbers = {"value": explanation.values.ravel(), "std_error": explanation.std_error.ravel()}
+    if self.row_outputs is not None:
+        columns["output"] = np.broadcast_to(
+            np.expand_dims(self.row_outputs, 1), self.values.shape
+        ).ravel()
+    numbers = {"value": self.values.ravel(), "std_error": self.std_error.ravel()}
     return pd.DataFrame(columns | numbers)

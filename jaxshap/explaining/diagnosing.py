@@ -38,8 +38,8 @@ def diagnosed(
     if source is None:
         raise InputError(
             "diagnose needs the model, and this explanation was loaded, or features were picked "
-            "from it, or its values have no game (path-dependent trees): diagnose the result of "
-            "explain(model, X, background)."
+            "from it, or its values have no game (path-dependent trees, gradients): diagnose the "
+            "result of explain(model, X, background)."
         )
     game = source.game()
     budget = read_budget(default_budget(game.num_players) if budget is None else budget, 2)
@@ -49,7 +49,7 @@ def diagnosed(
     plan = Plan(coalitions, len(coalitions), sample)
     answers = answer(game, plan, Options(progress=progress))
     fields = explanation.values, explanation.std_error
-    estimate = Estimate(*(jnp.moveaxis(field, 1, 0) for field in fields))
+    estimate = Estimate(*(jnp.moveaxis(field, 1, 0) for field in fields), exact=explanation.exact)
     worths = source.picked(np.asarray(answers.worths))
     empty = source.picked(np.asarray(game.empty)[None])[0]
     additivity = measure_additivity(sample, worths, empty, estimate)

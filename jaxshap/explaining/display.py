@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jaxshap.explaining.caution import ranking_note
+
 if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
 
@@ -12,8 +14,8 @@ MOST_LINES = 20
 
 
 def as_text(explanation: "Explanation") -> str:
-    """What was explained and how, then a table: values ± standard errors of a single row, or means
-    over rows.
+    """What was explained and how, then a table: the values of a single row, or means over rows,
+    with 95 % intervals.
     """
     names, numbers, errors, columns = _summary(explanation)
     cells = [
@@ -24,8 +26,9 @@ def as_text(explanation: "Explanation") -> str:
     widths = [
         max(len(column), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)
     ]
+    note = ranking_note(explanation)
     lines = [
-        title(explanation),
+        title(explanation) if note is None else f"{title(explanation)}. {note}",
         f"{'feature':{width}}  " + "  ".join(map(str.rjust, columns, widths)),
     ]
     lines += [
@@ -49,7 +52,8 @@ def as_html(explanation: "Explanation") -> str:
         + "</tr>"
         for name, *pair in zip(names, numbers, errors, strict=True)
     )
-    caption = "<br>".join(html.escape(line) for line in (title(explanation), *_more(explanation)))
+    notes = title(explanation), ranking_note(explanation), *_more(explanation)
+    caption = "<br>".join(html.escape(note) for note in notes if note is not None)
     return f"<div>{caption}</div><table><tr><th></th>{head}</tr>{lines}</table>"
 
 
@@ -58,29 +62,30 @@ def title(explanation: "Explanation") -> str:
     rows, features, *outputs = explanation.values.shape
     shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
     shape += "".join(f" × {number} outputs" for number in outputs)
-    exact = " (exact)" if not explanation.std_error.any() else ""
+    exact = " (exact)" if explanation.exact else ""
     return (
-        f"Explanation of {shape}: {explanation.value_function} Shapley values by "
+        f"Explanation of {shape}: {explanation.value_function} {explanation.kind}s by "
         f"{explanation.estimator}{exact}, "
         f"{explanation.num_evaluations:,} evaluations"
     )
 
 
 def _summary(explanation: "Explanation"):
-    """The largest features: the values of a single row, or mean |value| over rows with the mean
-    error as its bound.
+    """The largest features: the values of a single row, or mean |value| over rows, with half of
+    their 95 % intervals; the mean of these halves bounds that of a mean.
     """
-    values, error = (
-        part.reshape(*part.shape[:2], -1) for part in (explanation.values, explanation.std_error)
-    )
+    half = explanation.interval().upper - explanation.values
+    values, error = (part.reshape(*part.shape[:2], -1) for part in (explanation.values, half))
     single = len(values) == 1
     numbers, errors = (values[0], error[0]) if single else (np.abs(values).mean(0), error.mean(0))
     order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]
-    what = "value ± error" if single else "mean |value| ± error"
-    if values.shape[2] == 1 and explanation.output_names is None:
+    what = ("value" if single else "mean |value|") + " ± error (95 %)"
+    own = explanation.row_outputs
+    if values.shape[2] == 1 and explanation.output_names is None and own is None:
         columns = [what]
     else:
         outputs = explanation.output_names or tuple(f"output {i}" for i in range(values.shape[2]))
+        outputs = outputs if own is None or not single else np.ravel(own).tolist()
         columns = [f"{what}, {output}" for output in outputs]
     return [explanation.feature_names[i] for i in order], numbers[order], errors[order], columns
 

@@ -22,18 +22,20 @@ from jaxshap.engine import (
 )
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate, Estimator, Scattered
+from jaxshap.explaining.chosen_outputs import choose_of_explanation, choose_outputs
 from jaxshap.explaining.combinations import check_sampled, check_tree_options
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.large_background import explain_sampled
+from jaxshap.explaining.limits import Clock, read_clock, read_limits
 from jaxshap.explaining.problem import Problem, read_problem
-from jaxshap.explaining.rounds import budget_of_rounds, enough_rounds, plan_rounds, run_rounds
+from jaxshap.explaining.rounds import run_rounds
 from jaxshap.explaining.separate import estimate_separately
 from jaxshap.explaining.source import Source
 from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import Game
-from jaxshap.inputs import Groups, Players
+from jaxshap.inputs import Groups, Players, Top
 from jaxshap.trees import is_tree_model
-from jaxshap.values import ValueFunction, check_repeatable
+from jaxshap.values import ValueFunction, check_few_rows, check_repeatable
 
 
 def explain(
@@ -44,6 +46,7 @@ def explain(
     estimator: Estimator | None = None,
     budget: int | None = None,
     tol: float | None = None,
+    seconds: float | None = None,
     model_rows: int | None = None,
     key: Key[Array, ""] | int = 0,
     groups: Groups | Players | None = None,
@@ -51,6 +54,7 @@ def explain(
     reward: Callable | None = None,
     separate_draws: bool = False,
     feature_names: Sequence[str] | None = None,
+    outputs: Any = None,
     output_names: Sequence[str] | None = None,
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
@@ -60,8 +64,8 @@ def explain(
     """Shapley values of the model's prediction for each row of X.
 
     A fitted tree ensemble (scikit-learn, XGBoost, LightGBM, CatBoost) is explained exactly,
-    without evaluations, unless an `estimator`, `groups`, a `value` or a `reward` is given: its raw
-    margin, with the background, or path-dependent where there is none.
+    without evaluations, unless an `estimator`, `groups`, a `value`, a `reward` or a function as
+    `outputs` is given: its raw margin, with the background, or path-dependent where there is none.
 
     Args:
         model: maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a
@@ -72,10 +76,15 @@ def explain(
             as from `jaxshap.kmeans`, are weighted.
         estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
             accurate estimator of the library.
-        budget: coalitions, each evaluated for all rows at once, v(∅) and v(N) counted; 2n + 2048
-            by default, and 64 times as many with `tol`.
+        budget: coalitions, each evaluated for all rows at once, v(∅) and v(N) counted; by default
+            20n, but not below 512 nor above 2n + 2048, and with `tol` or `seconds` at most 64
+            times as many.
         tol: spend the budget in rounds until every standard error is at most this share of the
             spread (the largest less the smallest worth of its output), or until it is gone.
+        seconds: spend time instead, from the call to its return, for models that are slow: rounds
+            grow as far as the measured time per evaluation and per solve allows, and the last one
+            is returned, with its errors. Exact where all coalitions fit in the time. The number of
+            evaluations reached depends on the machine; the values depend on that number alone.
         model_rows: for a background as large as the data: model rows to spend per explained row,
             spread over as many background rows as they are worth, instead of a `budget`. The
             values stay those of the full background, and the standard errors hold what the rows
@@ -90,7 +99,10 @@ def explain(
         separate_draws: give each row draws of its own, so that errors are independent and a mean
             over rows gains from their number. Shared draws are cheapest and most accurate per row.
         feature_names: names of the players, or of the columns where the table has none.
-        output_names: names of the outputs.
+        outputs: which outputs to explain, where there are many: names or numbers of some,
+            `jaxshap.Top(k)` for the k largest of each row, or a function of the outputs. Memory
+            follows what is asked for, and the result names it.
+        output_names: names of all outputs of the model, or of what the function `outputs` returns.
         batch_size: coalitions per batch; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
         checkpoint: a file that keeps every worth as it comes: the same call with the same file
@@ -112,51 +124,56 @@ def explain(
         >>> explanation.values.tolist(), explanation.base_values.tolist()
         ([[1.0, 1.5]], [1.5])
     """
+    clock = read_clock(seconds)
     if tol is not None and not tol > 0:
         raise InputError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
     plain = estimator is None and groups is None and reward is None and value is None
+    plain = plain and (isinstance(outputs, Top) or not callable(outputs))
     check_batch_size(batch_size)
     options = Options(batch_size, progress, checkpoint, mesh)
     if plain and is_tree_model(model):
         check_tree_options(options, separate_draws)
-        return explain_trees(model, X, background, feature_names, output_names)
+        explained = explain_trees(model, X, background, feature_names, output_names)
+        return explained if outputs is None else choose_of_explanation(explained, outputs)
     if background is None:
         raise InputError(
             "pass background=, the rows that absent features come from: without it only a fitted "
             "tree ensemble can be explained, with no estimator=, groups=, value= or reward=."
         )
     problem = read_problem(model, X, background, groups, feature_names, value, reward)
+    if outputs is not None:
+        problem, output_names = choose_outputs(problem, outputs, output_names), None
     how = read_key(key), estimator, budget, output_names, options
     if model_rows is not None:
-        check_sampled(problem, estimator, budget, tol, separate_draws, options)
+        check_sampled(problem, estimator, budget, tol or seconds, separate_draws, options)
         return _explain_sampled(problem, model_rows, *how)
     if separate_draws:
-        return _explain_separately(problem, tol, *how)
-    return _explain_together(problem, tol, *how)
+        return _explain_separately(problem, tol or seconds, *how)
+    return _explain_together(problem, tol, clock, *how)
 
 
 def _explain_together(
-    problem: Problem, tol: float | None, key, estimator, budget, output_names, options: Options
+    problem: Problem,
+    tol: float | None,
+    clock: Clock | None,
+    key,
+    estimator,
+    budget,
+    output_names,
+    options: Options,
 ) -> Explanation:
     """All rows share their coalitions."""
     game = problem.game()
     names = problem.output_names(output_names, game.full.shape[1:])
-    if budget is None and tol is not None:
-        budget = budget_of_rounds(game.num_players, tol)
-    budget = read_budget(budget, game.num_players, estimator)
-    rounds = plan_rounds(budget, game.num_players, tol)
-    estimator = read_estimator(estimator, game, rounds[0])
-    rounds = enough_rounds(rounds, estimator, game.num_players)
-    plan_size(estimator, game.num_players, rounds[0])  # refuses a budget that buys nothing
-    check_repeatable(game)
+    estimator, limits = read_limits(game, estimator, budget, tol, clock)
+    check_repeatable(game, *problem.asked)
 
-    def report(spent: Run) -> Explanation:
+    def report(spent: Run, estimator: Estimator) -> Explanation:
         size = spent.answers.num_evaluations
         source = _source(problem, lambda: game)
         return _reported(spent.estimate, game.empty, size, problem, source, names, estimator, game)
 
-    spent = run_rounds(key, game, estimator, rounds, tol, options, problem.num_rows, report)
-    return report(spent)
+    return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
 
 
 def _explain_separately(
@@ -166,14 +183,14 @@ def _explain_separately(
     unused = (tol, problem.reward, options.checkpoint, options.mesh)
     if any(option is not None for option in unused) or options.progress:
         raise InputError(
-            "separate_draws= does not go with tol=, reward=, checkpoint=, mesh= or progress=: "
-            "omit them."
+            "separate_draws= does not go with tol=, seconds=, reward=, checkpoint=, mesh= or "
+            "progress=: omit them."
         )
     first = problem.game_of(jax.tree.map(lambda leaf: leaf[:1], problem.inputs.rows))
     budget = read_budget(budget, first.num_players, estimator)
     estimator = read_estimator(estimator, first, budget)
     size = plan_size(estimator, first.num_players, budget)
-    check_repeatable(first)
+    check_repeatable(first, *problem.asked)
     separate = estimate_separately(problem, key, estimator, budget, options.batch_size)
     names = problem.output_names(output_names, separate.empty.shape[1:])
     source = _source(problem, problem.game)
@@ -185,11 +202,11 @@ def _explain_sampled(
     problem: Problem, model_rows: int, key, estimator, budget, output_names, options: Options
 ) -> Explanation:
     """A sample of the background, each row with coalitions of its own."""
+    check_few_rows(*problem.asked)
     sampled = explain_sampled(problem, key, model_rows, options)
     names = problem.output_names(output_names, sampled.empty.shape[1:])
     source = _source(problem, lambda: sampled.game)
-    how = Scattered(), sampled.game
-    cost = sampled.budget - 2
+    how, cost = (Scattered(), sampled.game), sampled.budget - 2
     reported = _reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
     return dataclasses.replace(reported, num_model_rows=sampled.num_rows * cost)
 
@@ -206,21 +223,25 @@ def _reported(
     *,
     shared_draws: bool = True,
 ) -> Explanation:
-    fields = estimate.values, estimate.std_error
-    values, std_error = (np.moveaxis(np.asarray(field), 0, 1)[source.rows] for field in fields)
+    shown: Any = jax.tree.map(lambda a: np.moveaxis(np.asarray(a), 0, 1)[source.rows], estimate)
     return Explanation(
-        values=values,
-        std_error=std_error,
+        values=shown.values,
+        std_error=shown.std_error,
+        exact=bool(np.all(shown.exact)),
+        degrees=shown.degrees,
         base_values=np.asarray(empty)[source.rows],
         data=problem.inputs.data,
         feature_names=problem.inputs.names,
         output_names=output_names,
         num_evaluations=num_coalitions + 2,
-        value_function=game.name,
+        value_function=problem.name_of(game),
         estimator=repr(estimator),
         shared_draws=shared_draws,
         absent=game.absent,
+        kind=estimator.kind,
         source=source,
+        features_are_columns=problem.inputs.features_are_columns,
+        row_outputs=problem.row_outputs,
     )
 
 

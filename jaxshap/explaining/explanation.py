@@ -1,13 +1,13 @@
 """Explanation: the result a person looks at."""
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
 from jaxshap.explaining.conversion import to_frame, to_shap
@@ -15,7 +15,7 @@ from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
 from jaxshap.explaining.summary import Summary, summarise
-from jaxshap.trust import Diagnosis, Stability, stability
+from jaxshap.trust import Diagnosis, Interval, Stability, interval, stability
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -26,10 +26,11 @@ class Explanation:
     of a mean over rows then does not fall with the number of rows.
 
     Attributes:
-        values: Shapley values, `(rows, features, *outputs)`.
+        values: Shapley values, or what `kind` says, `(rows, features, *outputs)`.
         std_error: their standard errors, of the same shape: 0 only where exact, NaN where unknown.
         base_values: v(∅), `(rows, *outputs)`.
-        data: the table or array that was explained, or several of them by name.
+        data: the table or array that was explained, or several of them by name; where each player
+            owns one column, in the order of the players.
         feature_names: the names of the players.
         output_names: the names of the outputs, or None.
         num_evaluations: coalitions that were evaluated, each for all rows.
@@ -38,7 +39,14 @@ class Explanation:
         shared_draws: whether all rows were asked about the same coalitions.
         absent: in words, what it means for a feature to be absent.
         num_model_rows: rows that the model was asked about, per explained row.
+        kind: what each value is: a "Shapley value", "Owen value", "integrated gradient", …
         source: the game it came from, for `diagnose`; None where it was loaded.
+        exact: whether the values are exact by design, as the estimator states; never read off
+            errors of 0.
+        degrees: degrees of freedom of the standard errors, of the shape of the values or one
+            number for all of them; infinite where errors are normal. See `interval`.
+        features_are_columns: whether a table in `data` has one column per feature, in their order.
+        row_outputs: names of each row's own outputs, `(rows, outputs)`, where `Top` chose them.
 
     Example:
         >>> import jaxshap
@@ -48,9 +56,9 @@ class Explanation:
         ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
         >>> print(explanation[0])
         Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations
-        feature  value ± error
-        x0               2 ± 0
-        x1               2 ± 0
+        feature  value ± error (95 %)
+        x0                      2 ± 0
+        x1                      2 ± 0
     """
 
     values: Float[np.ndarray, "rows features *outputs"]
@@ -65,7 +73,12 @@ class Explanation:
     shared_draws: bool = True
     absent: str = ""
     num_model_rows: int = 0
+    kind: str = "Shapley value"
     source: Source | None = None
+    exact: bool = False
+    degrees: Float[np.ndarray, "rows features *outputs"] | float = np.inf
+    features_are_columns: bool = True
+    row_outputs: np.ndarray | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
         """By row, feature and output: `ex[3]`, `ex[:, "age"]`, `ex[:10, ["age", "sex"], "yes"]`.
@@ -89,9 +102,37 @@ class Explanation:
             >>> explained.data_of_features.tolist()
             [[1.0, 2.0]]
         """
-        if isinstance(self.data, dict) or self.data.shape != self.values.shape[:2]:
+        if isinstance(self.data, dict) or not self.features_are_columns:
+            return None
+        if self.data.shape != self.values.shape[:2]:
             return None
         return self.data
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Confidence intervals of all values, by Student's t with the `degrees` of their errors.
+
+        Texts, plots and reports show those of 95 %.
+
+        Args:
+            level: the chance that an interval holds the true value, 0.95 by default.
+
+        Returns:
+            A `jaxshap.trust.Interval`: `lower` and `upper` ends, of the shape of the values; NaN
+            where errors are unknown.
+
+        Raises:
+            InputError: the level is not between 0 and 1.
+
+        Example:
+            >>> import jaxshap
+            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+            >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
+            >>> lower, upper = explanation.interval()  # exact
+            >>> lower.tolist(), upper.tolist()
+            ([[2.0, 2.0]], [[2.0, 2.0]])
+        """
+        fields: Any = self.values, self.std_error, self.exact, self.degrees
+        return interval(Estimate(*fields), level)
 
     def summary(self, by: Sequence | np.ndarray | None = None, *, absolute: bool = True) -> Summary:
         """The mean over rows for each feature and output, with standard errors.
@@ -136,7 +177,7 @@ class Explanation:
             >>> stability.certain.tolist(), stability.order.tolist()
             ([True], [1.0])
         """
-        return stability(self.values, self.std_error, top=top, level=level)
+        return stability(self.values, self.std_error, self.degrees, top=top, level=level)
 
     def diagnose(
         self,
@@ -183,57 +224,4 @@ class Explanation:
     def _repr_html_(self) -> str:
         return display.as_html(self)
 
-    def to_shap(self) -> Any:
-        """This explanation for shap's plots.
-
-        Returns:
-            A `shap.Explanation`.
-
-        Raises:
-            MissingExtraError: shap is not installed.
-
-        Example:
-            >>> import jaxshap
-            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
-            >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
-            >>> explanation.to_shap().values.tolist()
-            [[2.0, 2.0]]
-        """
-        return to_shap(self)
-
-    def to_frame(self) -> Any:
-        """A table with one line for each row, feature and output.
-
-        Returns:
-            A pandas DataFrame.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-
-        Example:
-            >>> import jaxshap
-            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
-            >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
-            >>> explanation.to_frame()
-               row feature  value  std_error
-            0    0      x0    2.0        0.0
-            1    0      x1    2.0        0.0
-        """
-        return to_frame(self)
-
-    def save(self, path: str | os.PathLike) -> None:
-        """Write everything but the model to an .npz file, without pickle; `jaxshap.load` reads it.
-
-        Args:
-            path: the file to write.
-
-        Example:
-            >>> import jaxshap, tempfile
-            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
-            >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, background)
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     explanation.save(f"{folder}/explanation.npz")
-            ...     jaxshap.load(f"{folder}/explanation.npz").values.tolist()
-            [[2.0, 2.0]]
-        """
-        save(self, path)
+    to_shap, to_frame, save = to_shap, to_frame, save  # methods that fill files of their own

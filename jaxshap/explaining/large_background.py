@@ -90,7 +90,8 @@ def _draw(key, population: int, number: int, weights: Any) -> Int[np.ndarray, "n
 def _per_row(answers: Answers, game: Game, number: int) -> Estimate:
     """Values and errors of each background row's own game, (number, n, outputs), in float64."""
     each = solve_each(Scattered(Balanced()), answers, game)
-    return Estimate(each.values * number, each.std_error * number)  # they came with weights 1/m
+    values, error = each.values * number, each.std_error * number  # they came with weights 1/m
+    return each._replace(values=values, std_error=error)
 
 
 def _regressors(
@@ -131,4 +132,9 @@ def _adjusted(
     variance = np.maximum(spread / number - between / population, 0)
     if complete:  # nothing is left out: only the sampling within rows is uncertain
         variance = np.where(np.isnan(within), spread, within) / number
-    return Estimate(mean.reshape(shape), np.sqrt(variance).reshape(shape))
+    exact = np.asarray(each.exact).all(0) if complete else np.zeros(shape, bool)
+    rounding = np.finfo(each.values.dtype).eps * np.abs(values).max(0)
+    error = np.where(exact, 0, np.maximum(np.sqrt(variance).reshape(shape), rounding))
+    degrees = np.where(exact, np.inf, freedom)
+    fields: Any = mean.reshape(shape), error, exact, degrees
+    return Estimate(*fields)

@@ -21,6 +21,8 @@ class Problem(NamedTuple):
     value: ValueFunction
     reward: Callable | None
     classes: tuple[str, ...] | None  # names of the outputs, where the model has them
+    row_outputs: np.ndarray | None = None  # names of each row's outputs, where rows have their own
+    function: str | None = None  # the name of the function of the outputs that is explained
 
     @property
     def num_rows(self) -> int:
@@ -29,6 +31,11 @@ class Problem(NamedTuple):
     @property
     def num_players(self) -> int:
         return len(self.inputs.names)
+
+    @property
+    def asked(self) -> tuple[Callable, Any, Any]:
+        """The model, and the rows and references that it is asked about."""
+        return self.predict, self.inputs.rows, self.inputs.references
 
     def game(self) -> Game:
         """The game of all rows.
@@ -50,6 +57,10 @@ class Problem(NamedTuple):
         self, given: Sequence[str] | None, shape: tuple[int, ...]
     ) -> tuple[str, ...] | None:
         return read_output_names(given, self.classes if self.reward is None else None, shape)
+
+    def name_of(self, game: Game) -> str:
+        """The name of the value function, and of the function of outputs if there is one."""
+        return game.name if self.function is None else f"{game.name} ({self.function})"
 
 
 def read_problem(

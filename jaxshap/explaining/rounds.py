@@ -1,5 +1,7 @@
-"""Rounds of evaluation: all of the budget at once, or doubling until a tolerance is met."""
+"""Rounds of evaluation, each of which keeps the worths of those before it."""
 
+import math
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -7,88 +9,122 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from jaxshap.engine import Options, Run, default_budget, is_enough, run, salvage
-from jaxshap.errors import EvaluationError, Interrupted, ToleranceWarning
-from jaxshap.estimators import Estimator
+from jaxshap.engine import (
+    Answers,
+    Options,
+    Run,
+    ask,
+    enumerated,
+    is_complete,
+    num_stored,
+    plan_size,
+    salvage,
+    solve,
+    strata_for,
+)
+from jaxshap.errors import EvaluationError, Interrupted, TimeWarning, ToleranceWarning
+from jaxshap.estimators import Estimator, Exact, Scattered
+from jaxshap.explaining.limits import Limits
+from jaxshap.explaining.pace import Timing, seconds_per_item, stopwatch
 from jaxshap.games import Game
-
-TOLERANCE_BUDGET = 64  # default budgets that `tol=` may spend
-
-
-def budget_of_rounds(num_players: int, tol: float | None) -> int:
-    """The budget where none is named: that of `estimate`, or many times as much for a tolerance."""
-    return default_budget(num_players) * (1 if tol is None else TOLERANCE_BUDGET)
 
 
 def run_rounds(
     key: Key[Array, ""],
     game: Game,
     estimator: Estimator,
-    rounds: list[int],
-    tol: float | None,
+    limits: Limits,
     options: Options,
     num_rows: int,
-    report: Callable[[Run], Any],
-) -> Run:
-    """Each round keeps the worths of the one before; the last stays, and says if it is not enough.
+    report: Callable[[Run, Estimator], Any],
+) -> Any:
+    """What `report` makes of the last round, which says so if it is not enough.
 
     On Ctrl-C, or where the model fails, the error carries what `report` makes of what is there.
     """
-
-    def spend(budget: int, known: Any) -> Run:
+    game = strata_for(game, estimator, limits.budgets[-1])  # the same strata in all rounds
+    items_each = game.num_strata if isinstance(estimator, Scattered) else 1
+    limits = limits.from_stored(num_stored(options.checkpoint, game) // items_each)
+    timings: list[Timing] = []
+    latest, budget, error, unknown = None, limits.budgets[0], np.nan, 0
+    while budget is not None:
         try:
-            spent = run(key, game, estimator, budget, options, known)
-            check_worths(spent.answers.worths, game, num_rows)
+            how = _with_note(options, limits, error)
+            latest, timing = _spend(key, game, estimator, budget, limits, how, latest, num_rows)
         except (Interrupted, EvaluationError) as stop:
             saved = salvage(key, game, estimator, stop)
-            stop.explanation = None if saved is None else report(saved)
+            stop.explanation = None if saved is None else report(saved, estimator)
             raise
-        return spent
-
-    latest = spend(rounds[0], None)
-    rounds_without_error = 0
-    for number, budget in enumerate(rounds):
-        if tol is None or (error := largest_error(latest, game)) <= tol:
+        timings.append(timing)
+        if not limits.in_rounds:
             break
-        rounds_without_error = rounds_without_error + 1 if np.isnan(error) else 0
+        error = largest_error(latest, game)
+        unknown = unknown + 1 if np.isnan(error) else 0
         # one round may be too small to show an error
-        if number + 1 == len(rounds) or rounds_without_error == 2:
-            _warn(tol, budget, error, estimator)
-            break
-        latest = spend(rounds[number + 1], latest.answers.worths)
-    return latest
+        hopeless = limits.tol is not None and unknown == 2
+        budget = None if hopeless or limits.is_met(error) else limits.next_budget(timings)
+        if budget is not None and plan_size(estimator, game.num_players, budget) + 2 <= timing.size:
+            budget = None  # it buys no more than there is
+    assert latest is not None
+    _warn(limits, timings, error, estimator)
+    exact = limits.may_enumerate and is_complete(latest.answers, game.num_players)
+    return report(latest, Exact() if exact else estimator)
 
 
-def plan_rounds(budget: int, num_players: int, tol: float | None) -> list[int]:
-    """Budgets of the rounds: all at once, or doubling up to all of it."""
-    rounds = [budget]
-    while tol is not None and rounds[0] > 2 * first_round(num_players):
-        rounds.insert(0, rounds[0] // 2)
-    return rounds
+def _spend(
+    key, game: Game, estimator: Estimator, budget: int, limits: Limits, options, latest, num_rows
+) -> tuple[Run, Timing]:
+    """One round, and what it took; all coalitions at once where there is time for them."""
+    moves: list[tuple[float, int]] = []
+    if options.note is not None:
+        options = options._replace(note=stopwatch(options.note, moves))
+
+    def asked(budget: int, answers: Answers | None) -> Answers:
+        known = None if answers is None else answers.worths
+        answers = ask(key, game, estimator, budget, options, known)
+        check_worths(answers.worths, game, num_rows)
+        return answers
+
+    answers = asked(budget, None if latest is None else latest.answers)
+    items_each = math.prod(answers.worths.shape[1:]) // max(1, game.empty.size)  # one per stratum
+    each = seconds_per_item(moves) * items_each
+    if limits.has_time_for_all(game.num_players, answers.num_evaluations + 2, each):
+        answers = asked(2**game.num_players, answers)
+    begin = time.monotonic()
+    if limits.may_enumerate and is_complete(answers, game.num_players):
+        solved = enumerated(answers, game)
+    else:
+        solved = Run(answers, solve(estimator, answers, game))
+    return solved, Timing(answers.num_evaluations + 2, each, time.monotonic() - begin)
 
 
-def enough_rounds(rounds: list[int], estimator: Estimator, num_players: int) -> list[int]:
-    """Without those at the beginning that the estimator can do nothing with."""
-    while len(rounds) > 1 and not is_enough(estimator, num_players, rounds[0]):
-        rounds = rounds[1:]
-    return rounds
+def _with_note(options: Options, limits: Limits, error: float) -> Options:
+    """The bar says how large the largest error is, and how much time is left."""
+    if not limits.in_rounds:
+        return options
+    known = f"largest error {error:.2%} of the spread"
 
+    def note(_: int) -> str:
+        words = [] if np.isnan(error) else [known]
+        if limits.clock is not None:
+            words.append(f"{max(0, limits.clock.left):.0f} s left")
+        return ", ".join(words)
 
-def first_round(num_players: int) -> int:
-    """About where rounds begin."""
-    return max(256, 8 * num_players)
+    return options._replace(note=note)
 
 
 def largest_error(spent: Run, game: Game) -> float:
-    """The largest standard error as a share of the spread of its output; NaN where unknown."""
+    """The largest standard error as a share of the spread of its output; NaN where unknown.
+
+    Outputs that no coalition changed have no spread to be a share of, and do not count.
+    """
     worths = np.asarray(spent.answers.worths)
-    if (
-        worths.ndim > game.empty.ndim + 1
-    ):  # strata: their parts add up to worths of other coalitions
+    if worths.ndim > game.empty.ndim + 1:  # strata: their parts add up to other coalitions' worths
         worths = worths.sum(1)
     everything = np.concatenate([worths, np.stack([game.empty, game.full])])
     spread = everything.max((0, 1)) - everything.min((0, 1))
-    return float((np.asarray(spent.estimate.std_error) / np.where(spread > 0, spread, 1)).max())
+    shares = np.asarray(spent.estimate.std_error) / np.where(spread > 0, spread, 1)
+    return float(np.where(spread > 0, shares, 0).max())
 
 
 def check_worths(worths: Float[Array | np.ndarray, "..."], game: Game, num_rows: int) -> None:
@@ -112,9 +148,20 @@ def check_worths(worths: Float[Array | np.ndarray, "..."], game: Game, num_rows:
     )
 
 
-def _warn(tol: float, budget: int, error: float, estimator: Estimator) -> None:
-    reached = f"the largest standard error is {error:.2g} of the spread. Pass a larger budget."
+def _warn(limits: Limits, timings: list[Timing], error: float, estimator: Estimator) -> None:
+    size, clock = timings[-1].size, limits.clock
+    if clock is not None and len(timings) == 1 and clock.left < 0 < size - 2:
+        message = (
+            f"seconds={clock.seconds:g} are too few: the smallest round of {estimator!r}, {size} "
+            f"evaluations, took {clock.seconds - clock.left:.1f}. Its result is returned."
+        )
+        warnings.warn(message, TimeWarning, stacklevel=5)
+    if limits.tol is None or limits.is_met(error):
+        return
+    spent, remedy = f"budget={limits.budgets[-1]}", "a larger budget"
+    if clock is not None and size < limits.budgets[-1]:
+        spent, remedy = f"seconds={clock.seconds:g}", "more seconds"
+    reached = f"the largest standard error is {error:.2g} of the spread. Pass {remedy}."
     unknown = f"{estimator!r} gives no standard errors. Pass another estimator."
     reason = unknown if np.isnan(error) else reached
-    message = f"tol={tol} is not met with budget={budget}: {reason}"
-    warnings.warn(message, ToleranceWarning, stacklevel=4)
+    warnings.warn(f"tol={limits.tol} is not met with {spent}: {reason}", ToleranceWarning, 5)

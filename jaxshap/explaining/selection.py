@@ -23,11 +23,14 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
     if len(shape) > 2:
         outputs = positions(output, explanation.output_names, shape[2], "output")
         outputs = outputs[0] if isinstance(output, int | str | np.integer) else outputs
-        for name in ("values", "std_error", "base_values"):
-            fields[name] = fields[name][..., outputs]
+        for name in ("values", "std_error", "degrees", "base_values"):
+            if np.ndim(fields[name]) > 0:
+                fields[name] = fields[name][..., outputs]
         single, known = isinstance(outputs, int), explanation.output_names
         kept = None if single or known is None else tuple(known[number] for number in outputs)
         fields["output_names"] = kept
+        if explanation.row_outputs is not None:
+            fields["row_outputs"] = explanation.row_outputs[rows][:, outputs]
     if explanation.source is not None:
         whole = features == list(range(len(names)))
         fields["source"] = explanation.source.pick(rows, outputs) if whole else None
@@ -36,7 +39,7 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
 
 def _at_rows(explanation: Any, rows: list[int], features: list[int]) -> dict[str, Any]:
     """Values, errors, base values, data and names of some rows and features."""
-    data = explanation.data
+    data, degrees = explanation.data, explanation.degrees
     if isinstance(data, dict):
         data = {name: array[rows] for name, array in data.items()}
     elif explanation.data_of_features is not None:
@@ -46,6 +49,7 @@ def _at_rows(explanation: Any, rows: list[int], features: list[int]) -> dict[str
     return {
         "values": explanation.values[rows][:, features],
         "std_error": explanation.std_error[rows][:, features],
+        "degrees": degrees if np.ndim(degrees) == 0 else degrees[rows][:, features],
         "base_values": explanation.base_values[rows],
         "data": data,
         "feature_names": tuple(explanation.feature_names[number] for number in features),
@@ -68,6 +72,8 @@ def positions(index: Index, names: tuple[str, ...] | None, length: int, what: st
                 f"there is no {what} {entry!r}"
                 + ("." if names is None else f": there are {list(names)}.")
             )
+        if isinstance(entry, str) and names is not None and names.count(entry) > 1:
+            raise KeyError(f"several {what}s are called {entry!r}: pick one by its number.")
         if not isinstance(entry, str) and not -length <= entry < length:
             raise IndexError(f"{what} {entry} is out of range: there are {length}.")
     return [

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, estimate
+from jaxshap.engine import BatchSize, estimate, jitted_with_model
 from jaxshap.errors import ModelOutputError
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.explaining.problem import Problem, pad_rows
@@ -47,8 +47,8 @@ def _on_host(problem: Problem, key, estimator: Estimator, budget: int, batch_siz
         game = problem.game_of(jax.tree.map(lambda leaf, own=own: leaf[own], problem.inputs.rows))
         own_key = jax.random.fold_in(key, number)
         each.append((estimate(own_key, game, estimator, budget, batch_size=batch_size), game.empty))
-    fields = zip(*(row for row, _ in each), strict=True)
-    together = Estimate(*(jnp.concatenate(field, axis=1) for field in fields))
+    rows = [row for row, _ in each]
+    together = jax.tree.map(lambda *fields: jnp.concatenate(fields, axis=1), *rows)
     return together, np.concatenate([empty for _, empty in each])
 
 
@@ -62,7 +62,7 @@ def _on_device(problem: Problem, key, estimator: Estimator, budget: int, batch_s
     return _row_by_row(*how, key, as_pytree(problem.predict), rows, references, options)
 
 
-@functools.partial(jax.jit, static_argnums=range(6))
+@functools.partial(jitted_with_model, static_argnums=range(6))
 def _row_by_row(
     value: Any,
     players: Any,
@@ -85,8 +85,8 @@ def _row_by_row(
         game = game if groups is None else grouped(game, groups)
         own_key = jax.random.fold_in(key, number)
         own = estimate(own_key, game, estimator, budget, batch_size=batch_size)
-        return Estimate(*(field[:, 0] for field in own)), game.empty[0]
+        return jax.tree.map(lambda field: field[:, 0], own), game.empty[0]
 
     numbered = jnp.arange(len(jax.tree.leaves(rows)[0])), rows
     estimates, empty = jax.lax.map(of_row, numbered)
-    return Estimate(*(jnp.moveaxis(field, 0, 1) for field in estimates)), empty
+    return jax.tree.map(lambda field: jnp.moveaxis(field, 0, 1), estimates), empty

@@ -18,6 +18,7 @@ class Summary(NamedTuple):
         groups: the names of the groups, or None.
         feature_names: the names of the features.
         output_names: the names of the outputs, or None.
+        degrees: degrees of freedom of the standard errors, for Student's t.
 
     Example:
         >>> import jaxshap
@@ -33,6 +34,7 @@ class Summary(NamedTuple):
     groups: np.ndarray | None
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...] | None
+    degrees: Float[np.ndarray, "..."] | float = np.inf
 
 
 def summarise(explanation, by: Sequence | np.ndarray | None, absolute: bool) -> Summary:
@@ -43,17 +45,18 @@ def summarise(explanation, by: Sequence | np.ndarray | None, absolute: bool) -> 
             f"by= has shape {labels.shape} for {len(explanation)} rows: pass one label a row."
         )
     groups = np.unique(labels)
-    pairs = [_mean_over(explanation, labels == group, absolute) for group in groups]
-    means, errors = (np.stack(each) for each in zip(*pairs, strict=True))
+    means_of_groups = [_mean_over(explanation, labels == group, absolute) for group in groups]
+    means, errors, degrees = (np.stack(each) for each in zip(*means_of_groups, strict=True))
     names = explanation.feature_names, explanation.output_names
     if by is None:
-        return Summary(means[0], errors[0], None, *names)
-    return Summary(means, errors, groups, *names)
+        return Summary(means[0], errors[0], None, *names, degrees[0])
+    return Summary(means, errors, groups, *names, degrees)
 
 
 def _mean_over(
     explanation, rows: Bool[np.ndarray, "rows"], absolute: bool
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The mean, its standard error and the degrees of freedom of that (Welch and Satterthwaite)."""
     values = np.abs(explanation.values[rows]) if absolute else explanation.values[rows]
     count = len(values)
     if count > 1:
@@ -62,4 +65,9 @@ def _mean_over(
         between = np.full(values.shape[1:], np.nan)
     # errors of separate draws are in the spread between rows already
     shared = explanation.std_error[rows].mean(0) if explanation.shared_draws else 0
-    return values.mean(0), np.hypot(between, shared)
+    error = np.hypot(between, shared)
+    degrees = np.broadcast_to(explanation.degrees, explanation.values.shape)[rows].min(0)
+    unit = np.where(error > 0, error, 1)
+    parts = (between / unit) ** 4 / max(count - 1, 1) + (shared / unit) ** 4 / np.fmax(degrees, 1)
+    freedom = np.divide(1, parts, out=np.full(parts.shape, np.inf), where=parts > 0)
+    return values.mean(0), error, np.where(np.isnan(error), 0, freedom)

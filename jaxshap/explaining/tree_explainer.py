@@ -71,6 +71,7 @@ def explain_trees(
     return Explanation(
         values=values,
         std_error=np.zeros_like(values),
+        exact=True,
         base_values=base,
         data=rows,
         feature_names=table.names,

@@ -28,6 +28,13 @@ from jaxshap.games.game import Game as Game
 from jaxshap.games.game import Host as Host
 from jaxshap.games.game import check_game as check_game
 from jaxshap.games.game import make_game as make_game
+from jaxshap.games.numbers import as_array as as_array
+from jaxshap.games.numbers import as_numbers as as_numbers
+from jaxshap.games.numbers import holds_numbers as holds_numbers
+from jaxshap.games.numbers import is_real as is_real
+from jaxshap.games.precision import at_least_float32 as at_least_float32
+from jaxshap.games.precision import full_precision as full_precision
+from jaxshap.games.precision import widened as widened
 from jaxshap.games.pytrees import as_pytree as as_pytree
 from jaxshap.games.subsets import MOST_SETS as MOST_SETS
 from jaxshap.games.subsets import PlayerSet as PlayerSet

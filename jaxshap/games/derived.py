@@ -12,6 +12,8 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games.game import Game, Host, make_game
+from jaxshap.games.numbers import as_array
+from jaxshap.games.precision import widened
 
 
 def table(worths: Any) -> Game:
@@ -37,7 +39,7 @@ def table(worths: Any) -> Game:
         [2.5, 3.5]
     """
     try:
-        array = jnp.asarray(worths)
+        array = jnp.asarray(as_array(worths, "a table of worths"))
     except (TypeError, ValueError) as error:
         raise InputTypeError(
             "a table of worths holds floating-point numbers: pass an array with 2**n rows."
@@ -52,7 +54,7 @@ def table(worths: Any) -> Game:
     num_players = size.bit_length() - 1
     if num_players < 1 or size != 2**num_players:
         raise InputError(f"a table of worths has 2**n rows with n ≥ 1, not {size}.")
-    return make_game(_Table(array), num_players, "table")
+    return make_game(_Table(widened(array)), num_players, "table")
 
 
 def grouped(game: Game, groups: Any) -> Game:

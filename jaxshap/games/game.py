@@ -10,6 +10,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
+from jaxshap.games.numbers import as_array
+from jaxshap.games.precision import widened
 from jaxshap.games.pytrees import as_pytree
 
 
@@ -51,7 +53,7 @@ class Game:
 
     def __call__(self, coalition: Bool[Array | np.ndarray, "n"]) -> Float[Array, "*out"]:
         self._check_traceable()
-        return self.value(coalition)
+        return widened(jnp.asarray(self.value(coalition)))
 
     @property
     def on_host(self) -> bool:
@@ -94,7 +96,9 @@ class Game:
         """
         self._check_traceable()
         strata = self._strata()
-        return self.value(coalition) if strata is None else strata.in_stratum(stratum, coalition)
+        if strata is None:
+            return self(coalition)
+        return widened(jnp.asarray(strata.in_stratum(stratum, coalition)))
 
     def strata_ends(self) -> tuple[Any, Any]:
         """w_b v_b(∅) and w_b v_b(N) of every stratum b.
@@ -135,7 +139,14 @@ class Host:
     bytes_per_item: int = 2**10  # memory that one entry of the batch needs; sets the batch size
 
     def __call__(self, batch: Any) -> np.ndarray:
-        return np.asarray(self.function(batch))
+        answer = self.function(batch)
+        try:
+            output = as_array(answer, "what it returned")
+        except InputError as error:
+            raise ModelOutputError(
+                f"the model did not return an array of numbers: {error}"
+            ) from error
+        return np.array(output)  # a copy: the model may write its next answer to the same memory
 
 
 def make_game(value: Any, num_players: Any, name: str = "game") -> Game:
@@ -194,6 +205,7 @@ def _endpoints(value: Callable, num_players: int) -> tuple[Any, Any]:
         batch = np.stack([np.zeros(num_players, bool), np.ones(num_players, bool)])
         worths = value(batch)
         _as_worths(worths)
+        worths = widened(worths)
         if worths.ndim == 0 or len(worths) != 2:
             raise ModelOutputError(
                 f"the value function returned shape {worths.shape} for 2 coalitions: a host "
@@ -219,7 +231,7 @@ def _as_worths(output: Any) -> Float[Array, "..."]:
             f"the value function returned {kind}: return floating-point numbers."
         ) from error
     if jnp.issubdtype(worths.dtype, jnp.floating):
-        return worths
+        return widened(worths)
     remedy = "cast them in the value function"
     if jnp.issubdtype(worths.dtype, jnp.complexfloating):
         remedy = "return real numbers, such as the real part or the modulus"

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.games.coalitions import gain_weights
+from jaxshap.games.precision import full_precision
 from jaxshap.games.subsets import sets_up_to, without_each
 
 AnyArray = Array | np.ndarray
@@ -40,6 +41,7 @@ def inverse_walsh(coefficients: Float[AnyArray, "size *out"]) -> Float[Array, "s
     return _butterfly(lambda without, joined: (without + joined, without - joined), coefficients)
 
 
+@full_precision
 def shapley(worths: Float[AnyArray, "size *out"]) -> Float[Array, "n *out"]:
     """Exact Shapley values as weighted sums of gains; a player who adds nothing gets exactly 0."""
     num_players = len(worths).bit_length() - 1

@@ -2,13 +2,17 @@
 backgrounds.
 """
 
-from jaxshap.inputs.arrays import at_least_float32 as at_least_float32
 from jaxshap.inputs.arrays import checked_inputs as checked_inputs
 from jaxshap.inputs.arrays import checked_table as checked_table
 from jaxshap.inputs.arrays import checked_weights as checked_weights
 from jaxshap.inputs.background import WeightedRows as WeightedRows
 from jaxshap.inputs.background import kmeans as kmeans
 from jaxshap.inputs.background import spread as spread
+from jaxshap.inputs.choice import Top as Top
+from jaxshap.inputs.choice import check_columns as check_columns
+from jaxshap.inputs.choice import name_outputs as name_outputs
+from jaxshap.inputs.choice import read_choice as read_choice
+from jaxshap.inputs.closures import warn_of_closures as warn_of_closures
 from jaxshap.inputs.groups import Groups as Groups
 from jaxshap.inputs.groups import column_groups as column_groups
 from jaxshap.inputs.groups import column_number as column_number
@@ -31,10 +35,12 @@ from jaxshap.inputs.reading import Inputs as Inputs
 from jaxshap.inputs.reading import read_inputs as read_inputs
 from jaxshap.inputs.reading import read_weights as read_weights
 from jaxshap.inputs.tables import read_background as read_background
+from jaxshap.inputs.tables import read_names as read_names
 from jaxshap.inputs.tables import read_table as read_table
 
 __all__ = [
     "Players",
+    "Top",
     "WeightedRows",
     "column_groups",
     "kmeans",

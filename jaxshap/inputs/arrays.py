@@ -10,8 +10,10 @@ from jax.core import Tracer
 from jaxtyping import PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import Host
+from jaxshap.games import Host, as_numbers, at_least_float32
 from jaxshap.inputs.players import Players
+
+BACKGROUND = "the background"
 
 
 def checked_inputs(model: Callable, rows, references, players: Players | None) -> tuple[Any, Any]:
@@ -19,10 +21,11 @@ def checked_inputs(model: Callable, rows, references, players: Players | None) -
     on_host = isinstance(model, Host)
     if players is not None:
         rows, references = (
-            jax.tree.map(lambda part: as_array(part, on_host), part) for part in (rows, references)
+            jax.tree.map(lambda leaf, what=what: _as_wide(as_numbers(leaf, what), on_host), tree)
+            for tree, what in ((rows, "X"), (references, BACKGROUND))
         )
         players.check(rows, "X")
-        players.check(references, "the background")
+        players.check(references, BACKGROUND)
         for row, reference in zip(jax.tree.leaves(rows), jax.tree.leaves(references), strict=True):
             if row.shape[1:] != reference.shape[1:] or not row.shape[0] or not reference.shape[0]:
                 raise InputError(
@@ -51,8 +54,9 @@ def checked_inputs(model: Callable, rows, references, players: Players | None) -
 
 def checked_table(model: Callable, rows, references) -> tuple[Any, Any]:
     """Rows and references as floating-point tables with the same columns."""
-    rows, references = (_floating(part, isinstance(model, Host)) for part in (rows, references))
-    for part, what in ((rows, "X"), (references, "the background")):
+    on_host = isinstance(model, Host)
+    rows, references = _floating(rows, "X", on_host), _floating(references, BACKGROUND, on_host)
+    for part, what in ((rows, "X"), (references, BACKGROUND)):
         if part.ndim != 2 or 0 in part.shape:
             raise InputError(
                 f"{what} must be a non-empty table (rows, features), not an array of shape "
@@ -83,7 +87,7 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
         )
     if isinstance(weights, Tracer):
         return weights / weights.sum()
-    weights = np.asarray(weights, np.float64)
+    weights = np.asarray(as_numbers(weights, "the weights"), np.float64)
     if not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
         raise InputError(
             "weights of the background must be non-negative numbers, and not all of them 0."
@@ -91,19 +95,15 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
     return (weights / weights.sum()).astype(dtype)
 
 
-def at_least_float32(dtype: Any) -> Any:
-    """Half precision is widened; everything else stays as it is."""
-    return np.dtype(np.float32) if jnp.dtype(dtype).itemsize < 4 else jnp.dtype(dtype)
+def _as_wide(array: Any, on_host: bool) -> Any:
+    """An array as wide as JAX is set to, or for a host model in numpy and as wide as it came."""
+    if on_host:
+        return np.asarray(array)
+    return array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
 
 
-def as_array(part, on_host: bool):
-    """An array as wide as JAX is set to, or for a host model as wide as it came."""
-    array = part if isinstance(part, jax.Array) and not on_host else np.asarray(part)
-    return array if on_host else array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
-
-
-def _floating(part, on_host: bool):
-    array = part if isinstance(part, jax.Array) and not on_host else np.asarray(part)
-    return as_array(
-        array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(np.float64), on_host
-    )
+def _floating(data: Any, what: str, on_host: bool) -> Any:
+    array = as_numbers(data, what)
+    if not jnp.issubdtype(array.dtype, jnp.floating):
+        array = np.asarray(array, np.float64) if on_host else array.astype(jnp.result_type(float))
+    return _as_wide(array, on_host)

@@ -3,11 +3,14 @@
 import warnings
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from jaxshap.engine import read_key
 from jaxshap.errors import InputError
+from jaxshap.games import as_numbers, full_precision
 
 
 class WeightedRows(NamedTuple):
@@ -28,7 +31,7 @@ class WeightedRows(NamedTuple):
     weights: Float[np.ndarray, "k"]
 
 
-def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) -> WeightedRows:
+def kmeans(background: Any, count: int, *, weights: Any = None, key: Any = 0) -> WeightedRows:
     """A few weighted rows that stand for a background: k-means in standard deviations.
 
     Each coordinate of a centre is then the nearest value that occurs, so that codes of categories
@@ -38,7 +41,7 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
         background: a table.
         count: how many rows to make of it.
         weights: how much each background row counts; all alike by default.
-        key: of the random start, a whole number.
+        key: of the random start, a whole number or a JAX key.
 
     Returns:
         `WeightedRows`, each weighted by how many rows it stands for.
@@ -52,14 +55,14 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
         >>> sorted(zip(few.rows.tolist(), few.weights.tolist()))
         [([0.0, 1.0], 0.75), ([9.0, 8.0], 0.25)]
     """
-    rows = np.asarray(background)
+    rows = np.asarray(as_numbers(background, "the background"))
     rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)
     if rows.ndim != 2 or not 1 <= count <= len(rows):
         raise InputError(
             f"{count} of a background of shape {rows.shape}: pass a table, and no more than its "
             "rows."
         )
-    weights = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    weights = np.ones(len(rows)) if weights is None else _numbers(weights)
     if weights.shape != (len(rows),) or not (weights >= 0).all() or not weights.sum() > 0:
         raise InputError(
             f"weights must be one non-negative number for each of {len(rows)} rows, and not all 0."
@@ -81,6 +84,7 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: int = 0) ->
     return WeightedRows(np.stack(found, axis=1).astype(rows.dtype), share / share.sum())
 
 
+@full_precision
 def spread(
     rows: Float[Array | np.ndarray, "m features"], weights: Float[Array | np.ndarray, "m"]
 ) -> Float[Array | np.ndarray, "features"]:
@@ -91,11 +95,17 @@ def spread(
     return jnp.where(deviation > 0, deviation, 1)
 
 
-def _labels(rows: Float[np.ndarray, "m features"], count: int, key: int) -> Int[np.ndarray, "m"]:
+def _numbers(weights: Any) -> np.ndarray:
+    return np.asarray(as_numbers(weights, "weights"), np.float64)
+
+
+def _labels(rows: Float[np.ndarray, "m features"], count: int, key: Any) -> Int[np.ndarray, "m"]:
     from scipy.cluster.vq import kmeans2
 
+    data = np.asarray(jax.random.key_data(read_key(key)))
+    seed = int(key) if isinstance(key, int | np.integer) and key >= 0 else data
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # a cluster may stay empty
-        return kmeans2(rows, count, minit="++", rng=key)[1]
+        return kmeans2(rows, count, minit="++", rng=seed)[1]
 
 
 def _nearest(

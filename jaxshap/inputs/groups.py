@@ -1,6 +1,7 @@
 """Columns by name or number, and groups of columns that play together."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,7 @@ def read_groups(
     """
     if groups is None:
         return None
-    pairs = (
-        list(groups.items())
-        if isinstance(groups, Mapping)
-        else [(_joined(group), group) for group in groups]
-    )
+    pairs = _named_groups(groups)
     if empty := [name for name, columns in pairs if not columns]:
         raise InputError(f"the groups {empty} cover no column: leave them out.")
     members = {
@@ -35,6 +32,8 @@ def read_groups(
             f"columns {[names[column] for column in listed_twice]} are in more than one group: "
             "groups must not overlap."
         )
+    if same := repeated([name for name, _ in pairs]):
+        raise InputError(f"several groups have the names {same}: rename them.")
     alone = {names[column]: [column] for column in range(len(names)) if column not in listed}
     if clash := sorted(alone.keys() & members.keys()):
         raise InputError(
@@ -153,5 +152,20 @@ def _outputs_of_each(step, inputs: int, outputs: int) -> list[int] | None:
     return [1] * inputs if inputs == outputs else None
 
 
-def _joined(group: Sequence[str | int]) -> str:
-    return "+".join(map(str, group))
+def _named_groups(groups: Any) -> list[tuple[str, list]]:
+    """A name and the columns of each group; arrays are lists of columns."""
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise InputTypeError(
+            f"groups={groups!r}: pass lists of columns, or a dict of them by name."
+        )
+    named = isinstance(groups, Mapping)
+    pairs = list(groups.items()) if named else [(None, group) for group in groups]
+    for _, columns in pairs:
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise InputTypeError(
+                f"a group is {columns!r}: pass a list of columns, such as [{columns!r}]."
+            )
+    lists = [(name, list(columns)) for name, columns in pairs]
+    return [
+        (str(name) if named else "+".join(map(str, columns)), columns) for name, columns in lists
+    ]

@@ -1,15 +1,19 @@
 """Models as people pass them: JAX functions, fitted estimators, torch modules, functions."""
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from jaxshap.errors import InputError, InputTypeError, MissingExtraError
+from jaxshap.errors import HostFallbackWarning, InputError, InputTypeError, MissingExtraError
 from jaxshap.games import Host
+from jaxshap.inputs.estimator_objects import estimator_call, prediction_method
 from jaxshap.inputs.reading import Inputs
+from jaxshap.inputs.tables import read_names, repeated
+from jaxshap.inputs.training_mode import check_inference, draws_numbers
 
 
 class Model(NamedTuple):
@@ -28,18 +32,17 @@ def read_model(model, inputs: Inputs) -> Model:
     if isinstance(model, Host):
         return Model(model, None)
     if _is_torch(model):
+        check_inference(model)
         return Model(Host(_torch_call(model)), None)
+    if isinstance(model, type):
+        raise InputTypeError(f"{model.__name__} is a class: pass a model of it, fitted.")
     if not callable(model):
-        method = getattr(model, "predict_proba", None) or getattr(model, "predict", None)
-        if method is None:
-            raise InputTypeError(
-                "a model is a function of rows or has predict or predict_proba: "
-                f"{type(model).__name__} is not."
-            )
         classes = getattr(model, "classes_", None) if hasattr(model, "predict_proba") else None
         output_names = None if classes is None else tuple(map(str, classes))
-        return Model(Host(_by_name(model, method, inputs.columns)), output_names)
-    on_host = _by_name(getattr(model, "__self__", None), model, inputs.columns)
+        call = estimator_call(model, prediction_method(model))
+        return Model(Host(_by_name(model, call, inputs.columns)), output_names)
+    owner = getattr(model, "__self__", None)
+    on_host = _by_name(owner, estimator_call(owner, model), inputs.columns)
     return Model(model if _is_traceable(model, on_host, inputs) else Host(on_host), None)
 
 
@@ -55,9 +58,11 @@ def read_output_names(
     output_names: Sequence[str] | None, classes: tuple[str, ...] | None, shape: tuple[int, ...]
 ) -> tuple[str, ...] | None:
     """Names of outputs of this shape, checked: those given, or those of the model's classes."""
-    names = classes if output_names is None else tuple(map(str, output_names))
+    names = classes if output_names is None else read_names(output_names, "output_names")
     if names is not None and shape != (len(names),):
         raise InputError(f"there are {len(names)} output_names for outputs of shape {shape}.")
+    if names is not None and len(set(names)) < len(names):
+        raise InputError(f"output_names holds {repeated(names)} more than once: rename them.")
     return names
 
 
@@ -71,11 +76,24 @@ def _is_traceable(model: Callable, on_host: Callable, inputs: Inputs) -> bool:
         return jax.ShapeDtypeStruct((2, *part.shape[1:]), jax.dtypes.canonicalize_dtype(dtype))
 
     try:
-        jax.eval_shape(model, jax.tree.map(two, inputs.rows))
-    except Exception:
-        on_host(jax.tree.map(lambda part: np.asarray(part[:2]), inputs.rows))
+        traced = jax.make_jaxpr(model)(jax.tree.map(two, inputs.rows))
+    except Exception as failure:
+        check_inference(model)
+        outputs = on_host(jax.tree.map(lambda part: np.array(part[:2]), inputs.rows))
+        if isinstance(outputs, jax.Array):
+            warnings.warn(_not_traced(failure), HostFallbackWarning, stacklevel=2)
         return False
+    if draws_numbers(traced.jaxpr):
+        check_inference(model)
     return True
+
+
+def _not_traced(failure: Exception) -> str:
+    return (
+        f"JAX cannot trace this model ({type(failure).__name__}), though it returns JAX arrays: it "
+        "runs on the host, one batch after the other. Write it without Python decisions about "
+        "values, or pass jaxshap.host(model) if that is what you want."
+    )
 
 
 def _is_torch(model) -> bool:

@@ -1,12 +1,12 @@
 """Numeric tables from DataFrames, arrays and lists of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_array, holds_numbers, is_real
 
 
 class Table(NamedTuple):
@@ -21,6 +21,12 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
     """A table from a DataFrame, an array or a list of rows; a DataFrame's columns are matched to
     `columns` by name.
     """
+    if columns is not None:
+        columns = read_names(columns, "feature_names")
+        if len(set(columns)) < len(columns):
+            raise InputError(
+                f"feature_names holds {repeated(columns)} more than once: rename them."
+            )
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         present = [str(name) for name in data.columns]
         if len(set(present)) < len(present):
@@ -32,9 +38,9 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
             raise InputError(f"{what} lacks the columns {missing}; it has {present}.")
         if extra := [name for name in present if name not in wanted]:
             raise InputError(f"{what} has columns that are not expected: {extra}. Leave them out.")
-        data = data.to_numpy()[:, [present.index(name) for name in wanted]]
+        data = as_array(data.to_numpy(), what)[:, [present.index(name) for name in wanted]]
         return Table(_numeric(data, what, wanted), tuple(wanted), True)
-    array = data if isinstance(data, jax.Array) else np.asarray(data)
+    array = as_array(data, what)
     if array.ndim != 2 or 0 in array.shape:
         hint = " A single row is X[None]." if array.ndim == 1 and array.size else ""
         raise InputError(
@@ -62,28 +68,22 @@ def read_background(background, table: Table):
 def _numeric(array, what: str, names: Sequence[str]):
     if array.shape[0] == 0:
         raise InputError(f"{what} has no rows.")
-    if array.dtype.kind in "biuf" or (
-        array.dtype.kind == "V" and isinstance(array, jax.Array)
-    ):  # V: bfloat16
+    if is_real(array.dtype):
         return array
-    bad = [name for name, column in zip(names, array.T, strict=True) if not _is_numeric(column)]
+    bad = [name for name, column in zip(names, array.T, strict=True) if not holds_numbers(column)]
     if bad:
         raise InputTypeError(
-            f"{what} has columns that are not numbers: {bad}. Encode them first; "
-            "one-hot columns can be one player (groups=)."
+            f"{what} has columns that are not numbers: {bad}. Encode them first (dates and complex "
+            "numbers too); one-hot columns can be one player (groups=)."
         )
     return array.astype(np.float64)
 
 
-def _is_numeric(column: np.ndarray) -> bool:
-    """Whether a column of objects holds numbers; text that looks like a number is still text."""
-    if column.dtype.kind in "US" or any(isinstance(entry, str) for entry in column):
-        return False
-    try:
-        column.astype(np.float64)
-    except (TypeError, ValueError):
-        return False
-    return True
+def read_names(names: Any, what: str) -> tuple[str, ...]:
+    """Names as text; numbers may serve as names, and one text is not a list of letters."""
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise InputTypeError(f"{what}={names!r}: pass a list of names.")
+    return tuple(map(str, names))
 
 
 def repeated(items: Sequence) -> list:

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from jaxshap.engine import evaluate, is_traced
 from jaxshap.errors import InputError
-from jaxshap.games import Host, as_pytree, sets_up_to
+from jaxshap.games import Host, as_pytree, full_precision, sets_up_to
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, read_weights
 from jaxshap.values import checked_table, marginal
 
@@ -62,7 +62,7 @@ class Component:
         else:
             worths = evaluate(game, coalitions, progress=False)
         gains = jnp.asarray(worths - game.empty)  # signs of all subsets sum to 0
-        return jnp.tensordot(jnp.asarray(signs, gains.dtype), gains, 1)
+        return full_precision(jnp.tensordot)(jnp.asarray(signs, gains.dtype), gains, 1)
 
     def _checked(self, points: Any) -> Float[Array | np.ndarray, "points columns"]:
         if not is_traced(points):

@@ -87,7 +87,7 @@ class Interactions:
             )
         values, std_error = (
             jnp.concatenate([of_players, of_pairs[first, second]])
-            for of_players, of_pairs in zip(singles, pairs, strict=True)
+            for of_players, of_pairs in zip(singles[:2], pairs[:2], strict=True)
         )
         base = unknown[0] if base_values is None else jnp.asarray(base_values)
         return cls(values, std_error, base, "SII", number, min(2, number))

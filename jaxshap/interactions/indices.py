@@ -13,6 +13,7 @@ from jaxshap.games import (
     Game,
     check_game,
     check_order,
+    full_precision,
     sets_up_to,
     superset_sums,
     walsh,
@@ -79,6 +80,7 @@ def exact_interactions(game: Game | Any, index: str = "SII", order: int = 2) -> 
     return Interactions(values, jnp.zeros_like(values), base, index, number, order)
 
 
+@full_precision
 def _from_worths(
     worths: Float[Array, "size *out"], index: str, order: int
 ) -> Float[Array, "sets *out"]:

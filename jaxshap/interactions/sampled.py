@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
 from jaxshap.engine import BatchSize, estimate
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators import Estimate, OddInteractions
+from jaxshap.estimators import Estimate, OddInteractions, stated
 from jaxshap.games import Game, check_game
 from jaxshap.interactions.indices import exact_interactions
 
@@ -61,7 +62,7 @@ def estimate_interactions(
         return _exact_pair(game, budget)
     pairs = estimate(key, game, OddInteractions(), budget, batch_size=batch_size, progress=progress)
     shape = (game.num_players, game.num_players, *game.empty.shape)
-    return Estimate(pairs.values.reshape(shape), pairs.std_error.reshape(shape))
+    return jax.tree.map(lambda field: field.reshape(shape), pairs)
 
 
 def _exact_pair(game: Game, budget: int | None) -> Estimate:
@@ -72,4 +73,4 @@ def _exact_pair(game: Game, budget: int | None) -> Estimate:
         )
     both = exact_interactions(game)[0, 1]
     values = jnp.where(np.eye(2, dtype=bool).reshape(2, 2, *(1,) * both.ndim), 0, both)
-    return Estimate(values, jnp.zeros_like(values))
+    return stated(values, jnp.zeros_like(values), exact=True)

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import full_precision
 from jaxshap.lime.neighbourhood import Neighbourhood
 from jaxshap.lime.ridge import Line, weighted_ridge
 from jaxshap.lime.selections import Selection
@@ -71,6 +72,7 @@ def fit(
     )
 
 
+@full_precision
 def fits_of(
     selection: Selection | Any,
     coded: Bool[Array, "features"],
@@ -95,8 +97,7 @@ def fits_of(
         # The row itself is a sample too, of weight 1:
         design = jnp.concatenate([steps, jnp.zeros_like(steps[:1])])
         target = jnp.append(outputs[:, output], row_outputs[row, output])
-        with jax.default_matmul_precision("highest"):
-            line = weighted_ridge(design, target, jnp.append(weights, 1), ridge, selection, drawn)
+        line = weighted_ridge(design, target, jnp.append(weights, 1), ridge, selection, drawn)
         return line, effective
 
     batch = max(1, byte_limit() // bytes_of_call(fit_at, jax.ShapeDtypeStruct((), int)))

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.errors import InputError
-from jaxshap.games import as_key
+from jaxshap.games import as_key, at_least_float32
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, spread
 from jaxshap.values import checked_table, checked_weights, predictions
 
@@ -77,7 +77,7 @@ def neighbourhood(
         row_outputs=row_outputs.reshape(len(rows), -1) - offset,
         offset=offset,
         output_shape=outputs.shape[1:],
-        dtype=rows.dtype,
+        dtype=at_least_float32(rows.dtype),
         units=units,
         feature_names=inputs.names,
         output_names=output_names,

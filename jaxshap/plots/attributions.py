@@ -11,16 +11,16 @@ from jaxshap.plots.selection import (
     check_one_row,
     drawn_values,
     footnote,
+    half_intervals,
+    interval_words,
     labels,
     what_is_drawn,
 )
 from jaxshap.plots.style import (
     LINES,
-    QUANTILE,
     Axes,
     colours_by_sign,
     draw_errors,
-    error_words,
     largest,
     name_rows,
     new_axes,
@@ -33,7 +33,7 @@ CHARACTER_WIDTH = 0.017  # of a number on the right, as a share of the width of 
 
 
 def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw the largest values as bars with ± 1.96 standard errors.
+    """Draw the largest values as bars with 95 % intervals.
 
     They are the values of a single row, or mean |value| over rows. The errors are those of the
     estimation for these very rows.
@@ -68,7 +68,7 @@ def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> 
     if not signed:
         ax.set_xlim(left=0)  # where errors would reach below
     name_rows(ax, labels(explanation, order))
-    what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
+    what = f"{what_is_drawn(explanation)} ({interval_words(errors[order], explanation)})"
     ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))
     return tidy(ax)
 
@@ -76,7 +76,7 @@ def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> 
 def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = None) -> Axes:
     """Draw the way from the base value to the prediction of a single row.
 
-    There is one bar per feature, the largest first, with ± 1.96 standard errors. The error of the
+    There is one bar per feature, the largest first, with 95 % intervals. The error of the
     sum of the smaller features is a bound: their errors added up, or those of the features shown,
     whichever is less, since all values together have none.
 
@@ -103,7 +103,7 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = Non
     """
     check_one_output(explanation, "waterfall")
     check_one_row(explanation, "waterfall")
-    values, errors = explanation.values[0], QUANTILE * explanation.std_error[0]
+    values, errors = explanation.values[0], half_intervals(explanation)[0]
     order = largest(np.abs(values), most)
     if len(order) == len(values) - 1:  # the last feature takes no more room than a sum would
         order = largest(np.abs(values), most + 1)
@@ -120,7 +120,8 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = Non
     ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
     _draw_steps(ax, float(explanation.base_values[0]), steps, spreads, texts)
     name_rows(ax, ["base value", *names, "prediction"])
-    ax.set_xlabel(wrapped(f"output of the model ({error_words(spreads)})", footnote(explanation)))
+    what = f"output of the model ({interval_words(spreads, explanation)})"
+    ax.set_xlabel(wrapped(what, footnote(explanation)))
     return tidy(ax)
 
 

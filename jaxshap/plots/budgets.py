@@ -8,13 +8,11 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import check_one_output, footnote
+from jaxshap.plots.selection import check_one_output, footnote, half_intervals, interval_words
 from jaxshap.plots.style import (
     LINES,
     MARKERS,
-    QUANTILE,
     Axes,
-    error_words,
     largest,
     legend_beside,
     new_axes,
@@ -33,7 +31,7 @@ def convergence(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw values of one row ± 1.96 standard errors over the evaluations spent.
+    """Draw values of one row with 95 % intervals over the evaluations spent.
 
     It shows whether the values settle where their errors said. Features stand slightly side by
     side, so that error bars do not hide each other.
@@ -78,19 +76,19 @@ def convergence(
     chosen = five if features is None else list(features)
     picked = [explanation[row, chosen] for explanation in ordered]
     values = np.stack([explanation.values[0] for explanation in picked])
-    errors = np.stack([explanation.std_error[0] for explanation in picked])
+    errors = np.stack([half_intervals(explanation)[0] for explanation in picked])
     spent = np.array([explanation.num_evaluations for explanation in ordered], float)
     ax = ax or new_axes(7.5, 4)
     gap = np.diff(np.log(spent)).min(initial=np.log(2)) or np.log(2)
     sides = np.linspace(-0.5, 0.5, len(chosen)) if len(chosen) > 1 else np.zeros(1)
     for number, name in enumerate(picked[-1].feature_names):
         places = spent * np.exp(SPREAD * gap * sides[number])
-        _draw_path(ax, places, values[:, number], QUANTILE * errors[:, number], number, name)
+        _draw_path(ax, places, values[:, number], errors[:, number], number, name)
     ax.axhline(0, color="black", lw=0.8)
     ax.set(xscale="log", xlabel=wrapped(f"evaluations of the game ({footnote(last)})"))
     ax.set_xticks(spent, [f"{count:,.0f}" for count in spent])
     ax.minorticks_off()
-    ax.set_ylabel(f"Shapley value\n({error_words(errors)})")
+    ax.set_ylabel(f"{last.kind}\n({interval_words(errors, *ordered)})")
     legend_beside(ax)
     return tidy(ax)
 

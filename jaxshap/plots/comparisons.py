@@ -13,6 +13,7 @@ from jaxshap.plots.selection import (
     check_one_output,
     drawn_values,
     footnote,
+    interval_words,
     labels,
     what_is_drawn,
 )
@@ -21,7 +22,6 @@ from jaxshap.plots.style import (
     LINES,
     Axes,
     draw_errors,
-    error_words,
     largest,
     legend_beside,
     name_rows,
@@ -36,7 +36,7 @@ from jaxshap.plots.style import (
 def compare(
     explanations: Mapping[str, Explanation], *, most: int = 8, ax: Axes | None = None
 ) -> Axes:
-    """Draw several explanations of the same rows side by side, with ± 1.96 standard errors.
+    """Draw several explanations of the same rows side by side, with 95 % intervals.
 
     Such as one by the marginal and one by the manifold game. It draws the values of a single row,
     or mean |value| over rows; features are matched by name.
@@ -78,13 +78,14 @@ def compare(
     names = list(first.feature_names)
     drawn = [drawn_values(explanation[:, names]) for explanation in explanations.values()]
     values, errors = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
-    return _draw_groups(first, values, errors, list(explanations), most, ax)
+    shown = list(explanations.values())
+    return _draw_groups(shown, values, errors, list(explanations), most, ax)
 
 
 def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) -> Axes:
     """Draw all outputs at once.
 
-    The values of a single row stand side by side, with ± 1.96 standard errors. Of several rows,
+    The values of a single row stand side by side, with 95 % intervals. Of several rows,
     mean |value| per output is stacked; the error bar is that of the whole stack and a bound: the
     errors of its outputs added up.
 
@@ -118,7 +119,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
     names = explanation.output_names or numbered
     values, errors = drawn_values(explanation)
     if len(explanation) == 1:
-        return _draw_groups(explanation, values, errors, names, most, ax)
+        return _draw_groups([explanation], values, errors, names, most, ax)
     order = largest(values.sum(1), most)
     ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, widths = np.arange(len(order)), values[order]
@@ -129,14 +130,14 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
     draw_errors(ax, widths.sum(1), rows, errors[order].sum(1))
     ax.set_xlim(left=0)
     _name_groups(ax, explanation, order)
-    words = error_words(errors[order]).replace("errors", "errors at most")
+    words = interval_words(errors[order], explanation).replace("intervals", "intervals at most")
     what = f"{what_is_drawn(explanation)}, summed over outputs ({words})"
     ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))
     return tidy(ax)
 
 
 def _draw_groups(
-    explanation: Explanation,
+    explanations: Sequence[Explanation],
     values: Float[np.ndarray, "features k"],
     errors: Float[np.ndarray, "features k"],
     names: Sequence[str],
@@ -144,6 +145,7 @@ def _draw_groups(
     ax: Axes | None,
 ) -> Axes:
     """Draw k bars per feature, side by side."""
+    explanation = explanations[0]
     order = largest(np.abs(values).max(1), most)
     ax = ax or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
     height = 0.82 / len(names)
@@ -156,7 +158,7 @@ def _draw_groups(
     if len(explanation) > 1:
         ax.set_xlim(left=0)  # where errors would reach below
     _name_groups(ax, explanation, order)
-    what = f"{what_is_drawn(explanation)} ({error_words(errors[order])})"
+    what = f"{what_is_drawn(explanation)} ({interval_words(errors[order], *explanations)})"
     ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 

@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.explaining import Explanation
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
-from jaxshap.plots.selection import check_one_output, check_one_row
-from jaxshap.plots.style import DIVERGING, QUANTILE, Axes, largest, new_axes
+from jaxshap.plots.selection import check_one_output, check_one_row, half_intervals
+from jaxshap.plots.style import DIVERGING, Axes, largest, new_axes
 
 MAX_SIGNS = 40  # + and − in one picture
 MIN_SIGN_SHARE = 0.05  # of the largest |value|, below which a patch has no sign
@@ -20,7 +20,7 @@ HATCHED_PIXELS = 240  # per side, so that hatching ends at the edge of a patch
 def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the values of one row over its image in grey: orange and + for, purple and − against.
 
-    A patch is hatched where |value| is within 1.96 standard errors of 0, so that its sign is not
+    A patch is hatched where the 95 % interval of its value holds 0, so that its sign is not
     certain.
 
     Args:
@@ -48,7 +48,7 @@ def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> 
     check_one_output(explanation, "patches")
     check_one_row(explanation, "patches")
     owner = checked_owner(explanation, owner)
-    values, errors = explanation.values[0], QUANTILE * explanation.std_error[0]
+    values, errors = explanation.values[0], half_intervals(explanation)[0]
     unsure = (np.abs(values) < errors) & (errors > 0)
     picture = grey_images(explanation, owner)[0]
     height, width = owner.shape
@@ -60,7 +60,7 @@ def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> 
     _hatch(ax, unsure, owner)
     _draw_signs(ax, values, unsure, owner)
     ax.set(xticks=[], yticks=[])
-    label = f"Shapley value\n{_certainty_words(errors, unsure)}"
+    label = f"{explanation.kind}\n{_certainty_words(errors, unsure)}"
     colours = ax.figure.colorbar(image, ax=ax, label=label)
     colours.ax.set_ylim(-extent, extent)
     return ax
@@ -74,8 +74,8 @@ def _certainty_words(
     if np.isnan(errors).any():
         return "standard errors are not known for all patches"
     if unsure.any():
-        return f"hatched: within {QUANTILE} standard errors of 0"
-    return f"all signs certain ({QUANTILE} standard errors)"
+        return "hatched: the 95 % interval holds 0"
+    return "all signs certain (95 % intervals)"
 
 
 def _darkened(

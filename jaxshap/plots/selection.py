@@ -5,7 +5,13 @@ from jaxtyping import Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.style import MAX_LINE_CHARACTERS, QUANTILE, smaller_not_shown, told_apart
+from jaxshap.plots.style import (
+    INTERVALS,
+    MAX_LINE_CHARACTERS,
+    error_words,
+    smaller_not_shown,
+    told_apart,
+)
 
 
 def check_one_output(explanation: Explanation, picture: str) -> None:
@@ -39,12 +45,12 @@ def check_not_empty(explanation: Explanation, picture: str) -> None:
 def drawn_values(
     explanation: Explanation,
 ) -> tuple[Float[np.ndarray, "features *outputs"], Float[np.ndarray, "features *outputs"]]:
-    """The values of a single row, or mean |value| over rows, with 1.96 standard errors.
+    """The values of a single row, or mean |value| over rows, with half of their 95 % intervals.
 
     Where rows share their draws, their errors do not average out: the mean of the errors is a
     bound.
     """
-    values, errors = explanation.values, QUANTILE * explanation.std_error
+    values, errors = explanation.values, half_intervals(explanation)
     if len(values) == 1:
         return values[0], errors[0]
     if explanation.shared_draws:
@@ -52,11 +58,22 @@ def drawn_values(
     return np.abs(values).mean(0), np.sqrt((errors**2).sum(0)) / len(errors)
 
 
+def half_intervals(explanation: Explanation) -> Float[np.ndarray, "rows features *outputs"]:
+    """Half of the 95 % interval of each value: NaN where unknown, 0 where exact."""
+    return np.asarray(explanation.interval().upper) - explanation.values
+
+
+def interval_words(errors: Float[np.ndarray, "..."], *explanations: Explanation) -> str:
+    """What the error bars of Shapley values are, or why there are none."""
+    exact = all(explanation.exact for explanation in explanations)
+    return "exact" if exact else error_words(errors, INTERVALS)
+
+
 def what_is_drawn(explanation: Explanation) -> str:
     """The quantity that `drawn_values` returns, in words."""
     if len(explanation) == 1:
-        return "Shapley value"
-    return f"mean |Shapley value| over {len(explanation):,} rows"
+        return explanation.kind
+    return f"mean |{explanation.kind}| over {len(explanation):,} rows"
 
 
 def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str]:

@@ -22,6 +22,7 @@ HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"  # tell lines and bar
 DIVERGING, SEQUENTIAL = "PuOr", "cividis"
 MAX_LINE_CHARACTERS = 56  # of a label below an axis
 MAX_NAME_CHARACTERS = 36
+INTERVALS = "95 % intervals"  # what the error bars of Shapley values are
 QUANTILE = 1.96  # standard errors on either side hold 95 % of normal errors
 
 
@@ -69,13 +70,15 @@ def draw_errors(
     ax.errorbar(lengths[known], heights[known], xerr=errors[known], **look)
 
 
-def error_words(errors: Float[np.ndarray, "..."]) -> str:
+def error_words(
+    errors: Float[np.ndarray, "..."], bars: str = f"± {QUANTILE} standard errors"
+) -> str:
     """What the error bars of a picture are, or why there are none."""
     if np.isnan(errors).all():
         return "no error bars: errors not known"
     if np.isnan(errors).any():
-        return f"± {QUANTILE} standard errors, where known"
-    return f"± {QUANTILE} standard errors" if errors.any() else "exact"
+        return f"{bars}, where known"
+    return bars if errors.any() or bars == INTERVALS else "exact"
 
 
 def number_text(

@@ -10,6 +10,7 @@ from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
 from jaxshap.plots.sets import player_names
 from jaxshap.plots.style import (
+    INTERVALS,
     LINES,
     QUANTILE,
     Axes,
@@ -25,7 +26,7 @@ from jaxshap.plots.style import (
     told_apart,
     wrapped,
 )
-from jaxshap.trust import EXPLAINED_SHARE, Additivity, Diagnosis
+from jaxshap.trust import EXPLAINED_SHARE, Additivity, Diagnosis, quantile
 
 
 def residual_shares(
@@ -39,7 +40,7 @@ def residual_shares(
 
     Args:
         shares: one share per player: what `jaxshap.residuals.shares` returns, or what
-            `jaxshap.residuals.estimate_shares` returns, with error bars of ± 1.96 standard errors.
+            `jaxshap.residuals.estimate_shares` returns, with 95 % intervals.
         names: the names of the players, x0, x1, … by default.
         most: how many players to draw, the largest shares first; 15 by default.
         ax: the axes to draw in; by default new ones.
@@ -61,8 +62,10 @@ def residual_shares(
         [25, 25, 0]
     """
     known = isinstance(shares, Estimate)
-    values, errors = shares if known else (shares, np.zeros(np.shape(shares)))
-    values, errors = 100 * np.asarray(values, float), 100 * QUANTILE * np.asarray(errors, float)
+    values = 100 * np.asarray(shares.values if known else shares, float)
+    errors, bars = np.zeros(values.shape), INTERVALS if known else ""
+    if known:
+        errors = 100 * quantile(0.95, shares.degrees) * np.asarray(shares.std_error, float)
     if values.ndim != 1 or not len(values):
         raise InputError(
             f"residual_shares draws one number per player, and the shares have shape "
@@ -73,7 +76,8 @@ def residual_shares(
     order = largest(values, most)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
     _draw_shares(ax, values[order], errors[order], [labels[player] for player in order])
-    what = f"share of a player's gains that its value cannot tell, % ({error_words(errors[order])})"
+    words = error_words(errors[order], bars)
+    what = f"share of a player's gains that its value cannot tell, % ({words})"
     ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 

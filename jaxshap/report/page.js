@@ -5,7 +5,6 @@ const SVG = at("bars").namespaceURI;
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#ecd548"];
 const COLUMNS = 12; // of features in the table of rows
 const LAYERS = 8; // of dots, so that no colour covers all others
-const SURE = 1.96; // standard errors either side hold 95 % of normal errors
 const LINES = 100; // of that table, until more are asked for
 const numRows = report.values[0].length;
 const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false, lines: LINES };
@@ -30,7 +29,7 @@ function signed(value, error, plain) { // ± what its whisker shows, in two digi
   const sign = value > 0 ? "+" : "";
   if (error === 0 || value === null) return sign + plain(value);
   if (error === null) return `${sign}${number(value, 3)} ± ?`;
-  const spread = SURE * error, size = Math.max(Math.abs(value), spread);
+  const spread = error, size = Math.max(Math.abs(value), spread);
   if (size < 1e-4 || size >= 1e7) return `${sign}${number(value, 3)} ± ${number(spread, 1)}`;
   const digits = (part) => Math.floor(Math.log10(part));
   const decimals = Math.max(0, Math.min(3 - digits(size), 1 - digits(spread))); // no more than four digits of the value
@@ -131,7 +130,7 @@ function ticks(low, high, count) {
 
 function whisker(svg, x, value, error, middle) {
   if (!error) return;
-  const [start, end] = [x(value - SURE * error), x(value + SURE * error)];
+  const [start, end] = [x(value - error), x(value + error)];
   const d = `M${start} ${middle - 4}v8M${start} ${middle}H${end}M${end} ${middle - 4}v8`;
   add(svg, "path", { d, stroke: "#000", "stroke-width": 1.3, fill: "none", class: "whisker" });
 }
@@ -144,11 +143,11 @@ function bar(svg, start, end, y, height, value) {
 // The three pictures
 
 function drawBars() {
-  const svg = at("bars"), means = report.means[state.output], errors = report.mean_errors[state.output];
+  const svg = at("bars"), means = report.means[state.output], errors = report.mean_halves[state.output];
   const kept = largest(means);
   const plain = alike(means);
   const lines = kept.map((i) => ({ name: nameOf(i), text: signed(means[i], errors[i], plain).replace("+", "") }));
-  const high = Math.max(1e-300, ...kept.map((i) => means[i] + SURE * (errors[i] ?? 0)));
+  const high = Math.max(1e-300, ...kept.map((i) => means[i] + (errors[i] ?? 0)));
   const { x, top } = picture(svg, lines, 0, high, 22);
   kept.forEach((i, place) => {
     add(svg, "rect", { x: x(0), y: top(place), width: Math.max(1, x(means[i]) - x(0)), height: 22, fill: "#0072b2" });
@@ -182,7 +181,7 @@ function drawStrip() {
   });
   add(svg, "g", { id: "rings" });
   drawRings();
-  svg.setAttribute("aria-label", "Shapley values of all rows, one line of dots for each feature");
+  svg.setAttribute("aria-label", "Values of all rows, one line of dots for each feature");
 }
 
 function drawRings() {
@@ -210,7 +209,7 @@ function boundOfRest(errors, kept) { // of a sum: the errors added up, theirs or
 
 function drawWaterfall() {
   const svg = at("waterfall"), values = report.values[state.output][state.row].map((value) => value ?? 0);
-  const errors = report.errors[state.output][state.row], base = report.base[state.output][state.row];
+  const errors = report.halves[state.output][state.row], base = report.base[state.output][state.row];
   const kept = largest(values), left = values.length - kept.length;
   const steps = kept.map((i) => ({ name: nameOf(i, state.row), value: values[i], error: errors[i] }));
   const rest = sumOf(values) - sumOf(steps.map((step) => step.value));
@@ -218,7 +217,7 @@ function drawWaterfall() {
   if (left) steps.push(smaller);
   let end = outputOf(state.row);
   for (const step of steps) [step.end, step.start, end] = [end, end - step.value, end - step.value];
-  const reach = steps.flatMap(({ start, end, error }) => [start, end - SURE * (error ?? 0), end + SURE * (error ?? 0)]);
+  const reach = steps.flatMap(({ start, end, error }) => [start, end - (error ?? 0), end + (error ?? 0)]);
   const low = Math.min(base, ...reach), high = Math.max(base, ...reach), margin = 0.03 * (high - low || 1);
   const plain = alike(steps.map((step) => step.value));
   const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) }));

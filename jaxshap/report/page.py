@@ -13,7 +13,8 @@ from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.plots import NEGATIVE, POSITIVE
 from jaxshap.report.words import Card, diagnostics, facts_of, lead
-from jaxshap.trust import Diagnosis
+from jaxshap.texts import TextExplanation, as_html
+from jaxshap.trust import Diagnosis, quantile
 
 MAX_ROWS = 1_000  # in one page
 MAX_VALUES = 400_000  # in one page, so that it opens at once and can be mailed
@@ -57,6 +58,7 @@ def report_html(
         "title": html.escape(title),
         "lead": html.escape(lead(explanation, diagnosis)),
         "notes": "".join(f'<p class="note">{_marked(note)}</p>' for note in notes),
+        "drawn": _drawn(explanation),
         "facts": _described({**(facts or {}), **facts_of(explanation, packages)}),
         "diagnostics": "".join(map(_article, cards)),
         "data": json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e"),
@@ -68,6 +70,14 @@ def report_html(
 
 def _packaged(name: str) -> str:
     return importlib.resources.files("jaxshap.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _drawn(explanation: Explanation) -> str:
+    """A text in its colours; nothing for other inputs."""
+    if not isinstance(explanation, TextExplanation):
+        return ""
+    heading = '<h2 id="text-heading">The text</h2>'
+    return f'<section aria-labelledby="text-heading">{heading}{as_html(explanation)}</section>'
 
 
 def _num_embedded(explanation: Explanation) -> int:
@@ -85,7 +95,10 @@ def _payload(explanation: Explanation, labels: Any, embedded: int) -> dict[str, 
     base = explanation.base_values.reshape(rows, -1).T
     outputs = values.shape[0]
     names = explanation.output_names or (tuple(map(str, range(outputs))) if outputs > 1 else None)
+    halves = np.asarray(explanation.interval().upper) - explanation.values
+    halves = halves.reshape(rows, features, -1)
     means = explanation.summary()
+    mean_halves = quantile(0.95, means.degrees) * means.std_error
     table = explanation.data_of_features
     return {
         "features": list(explanation.feature_names),
@@ -93,11 +106,13 @@ def _payload(explanation: Explanation, labels: Any, embedded: int) -> dict[str, 
         "first": 1 if outputs == 2 else 0,  # of two classes, the one that "yes" stands for
         "values": _numbers(values[:, :embedded]),
         "errors": _numbers(errors[:, :embedded]),
+        "halves": _numbers(halves.transpose(2, 0, 1)[:, :embedded]),
         "base": _numbers(base[:, :embedded]),
         "data": None if table is None else _numbers(table[:embedded]),
         "labels": None if labels is None else [_label(label) for label in list(labels)[:embedded]],
         "means": _numbers(means.values.reshape(features, -1).T),
         "mean_errors": _numbers(means.std_error.reshape(features, -1).T),
+        "mean_halves": _numbers(mean_halves.reshape(features, -1).T),
         "total": rows,
     }
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, ranking_note
 from jaxshap.trust import Diagnosis, Dilution, Stability
 
 MAX_COMPARED_PAIRS = 2_000_000  # pairs of features over all rows whose order is judged
@@ -29,9 +29,11 @@ class Card(NamedTuple):
 
 def lead(explanation: Explanation, diagnosis: Diagnosis | None) -> str:
     """The first sentences: what the page shows, and what the diagnosis makes of it."""
-    precision = "with standard errors" if explanation.std_error.any() else "exact"
+    precision = "exact" if explanation.exact else "with standard errors"
     kind = explanation.value_function
-    opening = f"{size_of(explanation)}: {kind} Shapley values, {precision}."
+    opening = f"{size_of(explanation)}: {kind} {explanation.kind}s, {precision}."
+    note = ranking_note(explanation)
+    opening = opening if note is None else f"{opening} {note}"
     if diagnosis is None:
         return opening
     additivity = diagnosis.additivity
@@ -50,7 +52,7 @@ def facts_of(explanation: Explanation, packages: Sequence[str] = ()) -> dict[str
     """What was explained and how, by the explanation itself."""
     kind = explanation.value_function
     meaning = explanation.absent
-    if not explanation.std_error.any():
+    if explanation.exact:
         precision = "exact, without sampling"
     elif np.isnan(explanation.std_error).any():
         precision = "sampled; some standard errors are unknown"
@@ -148,7 +150,7 @@ def _stability(explanation: Explanation) -> Stability:
 
 
 def _ranking(explanation: Explanation, stability: Stability) -> Card:
-    if not explanation.std_error.any():
+    if explanation.exact:
         text = (
             "The values are exact for this model and background: no sampling error can change "
             "their order or signs."

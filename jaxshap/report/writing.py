@@ -24,7 +24,8 @@ def write_report(
 
     The file needs nothing else, not even a network. It is complete or not there at all, and an
     older report at this path is replaced. A table of more than 1,000 rows (or fewer, where there
-    are many features and outputs) is cut, and the page says so.
+    are many features and outputs) is cut, and the page says so. An explained text, one of what
+    `jaxshap.texts.explain_texts` returns, is also drawn as a text in its colours.
 
     Args:
         explanation: what to show.

@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Int, Key
 
 from jaxshap.engine import BatchSize, Options, answer
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators import Estimate, Plan
+from jaxshap.estimators import Estimate, Plan, mean_of_draws, no_less_than_rounding
 from jaxshap.games import Game, as_key, check_game
 
 
@@ -82,7 +82,8 @@ def edge_norms(
     gain = jnp.where(joins, (worths[:, 1] - worths[:, 0])[:, None], 0)
     entries = gain - (potential[:, 1] - potential[:, 0])
     squares = number * 2.0 ** (number - 1) * entries**2
-    return Estimate(squares.mean(0), squares.std(0, ddof=1) / np.sqrt(num_edges))
+    largest = number * 2.0 ** (number - 1) * (gain**2).max(0)
+    return no_less_than_rounding(mean_of_draws(squares, num_edges), largest)
 
 
 def _draw_edges(

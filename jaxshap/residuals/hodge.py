@@ -10,7 +10,14 @@ from jaxtyping import Array, Bool, Float, UInt32
 
 from jaxshap.engine import evaluate_all
 from jaxshap.errors import InputError
-from jaxshap.games import Game, all_coalitions, check_game, inverse_walsh, walsh
+from jaxshap.games import (
+    Game,
+    all_coalitions,
+    check_game,
+    full_precision,
+    inverse_walsh,
+    walsh,
+)
 
 MAX_EXACT_PLAYERS = 22  # a table of 2**22 worths fits into memory
 
@@ -158,6 +165,7 @@ def _memberships(
     return memberships
 
 
+@full_precision
 def _norms(
     squares: Float[Array, "size *out"], members: Bool[np.ndarray, "sets n"], *, residual: bool
 ) -> Float[Array, "sets *out"]:
@@ -169,7 +177,7 @@ def _norms(
     def norm_of_set(mask: UInt32[Array, ""]) -> Float[Array, "*out"]:
         common = jax.lax.population_count(jnp.asarray(index) & mask).astype(squares.dtype)
         weight = common * (1 - common / jnp.asarray(size, squares.dtype)) if residual else common
-        return 2.0 ** (number + 1) * jnp.tensordot(weight, squares, 1, precision="highest")
+        return 2.0 ** (number + 1) * jnp.tensordot(weight, squares, 1)
 
     masks = (members * 2 ** np.arange(number)).sum(1).astype(np.uint32)
     return jax.lax.map(norm_of_set, jnp.asarray(masks))

@@ -9,7 +9,13 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.engine import BatchSize, Options, answer
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators import Estimate, Plan
+from jaxshap.estimators import (
+    Estimate,
+    Plan,
+    mean_of_draws,
+    no_less_than_rounding,
+    sampled_estimate,
+)
 from jaxshap.games import Game, as_key, check_game
 
 MAX_NORM_PLAYERS = 120  # 2**(n − 1) times a squared gain overflows float32 above this
@@ -46,8 +52,8 @@ def estimate_norms(
     Example:
         >>> import jaxshap
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
-        >>> values, std_error = jaxshap.residuals.estimate_norms(0, game, 800)
-        >>> bool((abs(values - jaxshap.residuals.norms(game)) <= 4 * std_error).all())
+        >>> found = jaxshap.residuals.estimate_norms(0, game, 800)
+        >>> bool((abs(found.values - jaxshap.residuals.norms(game)) <= 4 * found.std_error).all())
         True
     """
     check_game(game)
@@ -57,8 +63,9 @@ def estimate_norms(
             "residuals.estimate_shares."
         )
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
-    draws = 2.0 ** (game.num_players - 1) * first * (first - second)
-    return Estimate(draws.mean(0), draws.std(0, ddof=1) / np.sqrt(len(draws)))
+    scale = 2.0 ** (game.num_players - 1)
+    estimate = mean_of_draws(scale * first * (first - second), len(first))
+    return no_less_than_rounding(estimate, scale * (first**2).max(0))
 
 
 def estimate_shares(
@@ -90,8 +97,8 @@ def estimate_shares(
     Example:
         >>> import jaxshap
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
-        >>> values, std_error = jaxshap.residuals.estimate_shares(0, game, 800)
-        >>> bool((abs(values - jaxshap.residuals.shares(game)) <= 4 * std_error).all())
+        >>> found = jaxshap.residuals.estimate_shares(0, game, 800)
+        >>> bool((abs(found.values - jaxshap.residuals.shares(game)) <= 4 * found.std_error).all())
         True
     """
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
@@ -99,7 +106,9 @@ def estimate_shares(
     mean = jnp.where(gradient.mean(0) > 0, gradient.mean(0), 1)
     share = residual.mean(0) / mean
     deviations = (residual - share * gradient) / mean
-    return Estimate(share, deviations.std(0, ddof=1) / np.sqrt(len(deviations)))
+    variance = deviations.var(0, ddof=1) / len(deviations)
+    estimate = sampled_estimate(share, variance, jnp.asarray(len(deviations) - 1, share.dtype))
+    return no_less_than_rounding(estimate, jnp.ones_like(share))
 
 
 def _sampled_gains(

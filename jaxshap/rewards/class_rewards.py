@@ -10,6 +10,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float, Integer
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_array, is_real
 
 
 @jax.tree_util.register_dataclass
@@ -201,9 +202,10 @@ def read_labels(labels: Any, what: str) -> Array | np.ndarray:
     """
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(labels)):
         return jnp.asarray(labels)
-    given = np.asarray(labels)
-    if given.dtype.kind not in "biuf" and not jnp.issubdtype(given.dtype, jnp.floating):  # bfloat16
-        raise InputTypeError(f"{what} must be real numbers, not {given.dtype}: encode them first.")
+    array = as_array(labels, what)
+    if not is_real(array.dtype):
+        raise InputTypeError(f"{what} must be real numbers, not {array.dtype}: encode them first.")
+    given = np.asarray(array)
     read = given.astype(jax.dtypes.canonicalize_dtype(given.dtype))
     if given.dtype.kind in "iu" and (read != given).any():
         raise InputError(f"{what} overflow {read.dtype}: pass smaller numbers, or enable x64.")

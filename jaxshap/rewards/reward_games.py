@@ -11,7 +11,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import Game, Host, as_pytree, check_game
+from jaxshap.games import Game, Host, as_numbers, as_pytree, check_game, full_precision, widened
 from jaxshap.rewards.class_rewards import ClassReward
 
 
@@ -59,6 +59,7 @@ def reward(
         raise InputTypeError(
             f"a reward is a floating-point number, not {full.dtype}: cast it in the function."
         )
+    empty, full = widened(empty), widened(full)
     if not isinstance(full, Tracer) and not np.isfinite(np.stack([empty, full])).all():
         raise InputError(
             f"the reward {name} is not finite with all players, or with none: bound it in the "
@@ -105,7 +106,7 @@ def averaged(game: Game | Any, weights: Any = None) -> Game:
     if np.shape(shares) != (count,):
         raise InputError(f"weights have shape {np.shape(shares)} for {count} rows: pass one a row.")
     if not isinstance(shares, Tracer):
-        shares = np.asarray(shares, float)
+        shares = np.asarray(as_numbers(shares, "weights"), float)
         if not (shares >= 0).all() or not 0 < shares.sum() < np.inf:
             raise InputError("weights must be non-negative numbers, and not all of them 0.")
     shares = shares / shares.sum()
@@ -127,5 +128,6 @@ class _Rewarded:
 class _Mean:
     shares: Any
 
+    @full_precision
     def __call__(self, outputs: Float[Array, "rows *out"]) -> Float[Array, "*out"]:
-        return jnp.tensordot(self.shares.astype(outputs.dtype), outputs, 1, precision="highest")
+        return jnp.tensordot(self.shares.astype(outputs.dtype), outputs, 1)

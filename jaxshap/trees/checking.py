@@ -77,7 +77,7 @@ def _as_the_model_takes(ensemble: Ensemble, rows: Any) -> Any:
     """A DataFrame with the model's order of columns, otherwise as it came; an array of floats."""
     if is_frame(rows):
         return ensemble.structure.conversion.columns.arrange(rows)
-    array = np.asarray(rows)
+    array = np.array(rows)  # a copy: the caller's memory is not handed out
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 

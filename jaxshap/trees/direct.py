@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt
 
+from jaxshap.games import full_precision
 from jaxshap.trees.paths import Paths
 from jaxshap.trees.tables import blocked, factorials, pairs, patterns
 
@@ -15,6 +16,7 @@ POINTS_AT_ONCE = 2**17  # rows times background rows times paths
 MAX_PRODUCT_PLACES = 64  # up to which a product with zeros and ones is faster than a scatter
 
 
+@full_precision
 def quadrature_sum(
     paths: Paths, places, values, codes, _, order: int, num_places: int
 ) -> Float[Array, "places rows"]:
@@ -68,6 +70,7 @@ def quadrature_sum(
     return _summed(of_block, blocks, places, PATHS_AT_ONCE, num_places, dtype)
 
 
+@full_precision
 def background_sum(
     paths: Paths, places, values, codes, background, order: int, num_places: int
 ) -> Float[Array, "places rows"]:
@@ -124,7 +127,7 @@ def _gains(
         return jax.lax.optimization_barrier(jnp.where(all_met, every, 0))
 
     def summed(bits, weights):
-        return jnp.einsum("pkb,pbr->pkr", bits, weights, precision="highest")
+        return jnp.einsum("pkb,pbr->pkr", bits, weights)
 
     if order == 1:
         gained = summed(unmet_other, weights(1, 0))
@@ -164,6 +167,6 @@ def _summed(
         if num_places > MAX_PRODUCT_PLACES:
             return total + start.at[place].add(slots), None
         chosen = (place == jnp.arange(num_places, dtype=place.dtype)[:, None]).astype(dtype)
-        return total + jnp.dot(chosen, slots, precision="highest"), None
+        return total + chosen @ slots, None
 
     return jax.lax.scan(step, start, blocked((places, *arrays), at_once))[0]

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.errors import InputError
+from jaxshap.inputs import checked_weights
 from jaxshap.trees.attribution import Kind, attribute, with_diagonal
 from jaxshap.trees.direct import background_sum
 from jaxshap.trees.ensemble import Ensemble
@@ -103,11 +103,7 @@ def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
     count, dtype = codes.shape[1], jax.dtypes.canonicalize_dtype(np.float64)
     if weights is None:
         return Background(codes, jnp.ones(count, dtype))
-    if np.shape(weights) != (count,):
-        raise InputError(
-            f"weights have shape {np.shape(weights)} for {count} background rows: pass one per row."
-        )
-    return Background(codes, jnp.asarray(weights, dtype))
+    return Background(codes, jnp.asarray(checked_weights(weights, count, np.zeros(0, dtype))))
 
 
 def _chances(

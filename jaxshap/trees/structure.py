@@ -10,6 +10,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError
+from jaxshap.games import as_numbers
 from jaxshap.trees.columns import Columns
 
 MISSING = 2**31 - 1  # the code of a missing value: above every bin
@@ -69,7 +70,7 @@ class Structure:
         if isinstance(rows, Tracer):
             self._check(rows.shape)
             return self._encode_traced(rows)
-        table = np.asarray(self.conversion.columns.numbers(rows))
+        table = np.asarray(as_numbers(self.conversion.columns.numbers(rows), "the table"))
         self._check(table.shape)
         table = table.astype(self.conversion.dtype)
         table[table == np.asarray(self.conversion.missing, table.dtype)] = np.nan

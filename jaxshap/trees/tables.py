@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt
 
+from jaxshap.games import full_precision
 from jaxshap.trees.paths import Paths
 
 MAX_DENSE_FEATURES = 8  # up to which a table is one product with a constant matrix
@@ -71,6 +72,7 @@ def product_patterns(rates: Float[Array, "paths k"]) -> Float[Array, "paths patt
     return chances
 
 
+@full_precision
 def tables(
     chances: Float[Array, "paths patterns"],
     sibling_chances: Float[Array, "paths patterns"],
@@ -120,7 +122,7 @@ def _product(
         others = [other for other in range(parts) if part | other == parts - 1]
         block = jnp.asarray(blocks[:, part][:, :, others], chances.dtype)
         chosen = chances[:, np.array(others)]
-        sums.append(jnp.einsum("pob,kaob->pka", chosen, block, precision="highest"))
+        sums.append(jnp.einsum("pob,kaob->pka", chosen, block))
     return jnp.concatenate(sums, axis=2)
 
 

@@ -10,6 +10,7 @@ from jaxshap.trust.diagnosis import Diagnosis as Diagnosis
 from jaxshap.trust.diagnosis import Finding as Finding
 from jaxshap.trust.intervals import Interval as Interval
 from jaxshap.trust.intervals import interval as interval
+from jaxshap.trust.intervals import quantile as quantile
 from jaxshap.trust.off_manifold import OffManifold as OffManifold
 from jaxshap.trust.off_manifold import off_manifold_share as off_manifold_share
 from jaxshap.trust.pair_samples import sample_pairs as sample_pairs

@@ -106,7 +106,7 @@ def measure_additivity(
     shape, num_players = np.shape(empty), sample.sides.shape[1]
     gains = np.asarray(worths, np.float64).reshape(len(sample.sides), 2, -1)
     gains = gains - np.asarray(empty, np.float64).reshape(-1)
-    phi, error = (np.asarray(array, np.float64).reshape(num_players, -1) for array in values)
+    phi, error = (np.asarray(field, np.float64).reshape(num_players, -1) for field in values[:2])
     residuals = gains - np.stack([sample.sides @ phi, ~sample.sides @ phi], axis=1)
     even, odd = residuals.mean(1), (residuals[:, 0] - residuals[:, 1]) / 2
     mean = np.einsum("m,mko->o", sample.shares, gains) / 2

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Key
 from jaxshap.engine import answer
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate, Plan
-from jaxshap.games import Game, as_key, draw_independent, kernel_mass
+from jaxshap.games import Game, as_key, draw_independent, full_precision, kernel_mass
 from jaxshap.trust.intervals import Interval, interval
 
 
@@ -66,6 +66,7 @@ class BayesPosterior(NamedTuple):
         """
         return interval(Estimate(self.values, self.std_error()), level, self.num_coalitions)
 
+    @full_precision
     def draw(self, key: Key[Array, ""], count: int) -> Float[Array, "{count} n *out"]:
         """Values drawn from the posterior.
 
@@ -145,6 +146,7 @@ def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPoste
     return posterior(coalitions, jnp.asarray(worths - game.empty))
 
 
+@full_precision
 def posterior(
     coalitions: Bool[Array, "m n"],
     gains: Float[Array, "m *out"],

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from jaxshap.trust.additivity import Additivity
+from jaxshap.trust.intervals import quantile
 from jaxshap.trust.off_manifold import OffManifold
 from jaxshap.trust.rankings import Stability
 from jaxshap.trust.redundancy import Dilution
@@ -113,7 +114,10 @@ class Diagnosis:
         return Finding("additivity", measured.verdict, text)
 
     def _pairs(self) -> Finding:
-        values, errors = map(np.asarray, self.additivity.interactions)
+        interactions = self.additivity.interactions
+        reach = quantile(0.95, interactions.degrees)
+        values, errors = (np.asarray(field) for field in interactions[:2])
+        errors = reach * errors
         axes = tuple(range(1, values.ndim))
         sizes, spreads = np.sqrt((values**2).mean(axes)), np.sqrt((errors**2).mean(axes))
         names = [" × ".join(self.feature_names[i] for i in pair) for pair in self.additivity.pairs]

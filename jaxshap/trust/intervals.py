@@ -1,6 +1,6 @@
 """Intervals around estimates."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Float
@@ -28,18 +28,18 @@ class Interval(NamedTuple):
     upper: Float[Array, "n *out"]
 
 
-def interval(estimate: Estimate, level: float = 0.95, degrees: int | None = None) -> Interval:
+def interval(estimate: Estimate, level: float = 0.95, degrees: float | None = None) -> Interval:
     """A confidence interval: values ± quantile · std_error.
 
-    The quantile is that of the normal distribution, or of Student's t where the standard error is
-    itself estimated from few draws. It covers as often as it says where the estimator is unbiased
-    and its errors are close to normal.
+    The quantile is that of Student's t, since the standard error is itself estimated from few
+    draws, or of the normal distribution where degrees of freedom are infinite. It covers as often
+    as it says where the estimator is unbiased and its errors are close to normal.
 
     Args:
         estimate: values with their standard errors.
         level: the chance that an interval holds the true value, 0.95 by default.
-        degrees: the degrees of freedom of Student's t, one less than the number of draws; by
-            default the normal distribution is used.
+        degrees: the degrees of freedom of Student's t; by default those of the estimate. An
+            infinite number means the normal distribution.
 
     Returns:
         The `Interval` of every value.
@@ -54,15 +54,21 @@ def interval(estimate: Estimate, level: float = 0.95, degrees: int | None = None
         >>> print(np.asarray(lower).round(2), np.asarray(upper).round(2))
         [0.02 2.  ] [1.98 2.  ]
     """
-    half = _quantile(level, degrees) * estimate.std_error
+    degrees_of_each = estimate.degrees if degrees is None else degrees
+    dtype = np.dtype(estimate.values.dtype)
+    half = quantile(level, degrees_of_each).astype(dtype) * estimate.std_error
     return Interval(estimate.values - half, estimate.values + half)
 
 
-def _quantile(level: float, degrees: int | None) -> float:
-    """How many standard errors reach from the middle to the end of the interval."""
+def quantile(level: float, degrees: Any) -> np.ndarray:
+    """How many standard errors reach from the middle to the end of an interval of Student's t."""
     if not 0 < level < 1:
         raise InputError(f"level={level}: pass a probability between 0 and 1, such as 0.95.")
-    from scipy.special import ndtri, stdtrit  # slow to import, and not needed before
+    return one_sided_quantile((1 + level) / 2, degrees)
 
-    tail = (1 + level) / 2
-    return float(ndtri(tail) if degrees is None else stdtrit(np.float64(degrees), tail))
+
+def one_sided_quantile(chance: float, degrees: Any) -> np.ndarray:
+    """What a standardised error stays below with this chance; NaN without degrees of freedom."""
+    from scipy.special import stdtrit  # slow to import, and not needed before
+
+    return np.asarray(stdtrit(np.asarray(degrees, np.float64), chance))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jaxshap.estimators import Estimate
+from jaxshap.estimators import Estimate, stated
 from jaxshap.trust.pair_samples import PairSample
 
 PENALTIES = 10.0 ** np.arange(-8, 1)  # as shares of the mean eigenvalue
@@ -80,12 +80,13 @@ def strongest_pairs(
     pairs = np.stack([first[chosen], second[chosen]], axis=1)
     apart = (sample.sides[:, pairs[:, 0]] ^ sample.sides[:, pairs[:, 1]]).astype(float)
     values = -2 * apart.T @ fit.weights
-    errors = np.zeros_like(values)
-    if sample.counts is not None:
+    errors, exact = np.zeros_like(values), sample.counts is None
+    if not exact:
         by_prediction = -2 * (apart.T @ fit.root) @ fit.root.T  # (k, m)
         errors = np.sqrt(by_prediction**2 @ fit.left_out**2)
     shape = (len(chosen), *shape)
-    return pairs, Estimate(jnp.asarray(values.reshape(shape)), jnp.asarray(errors.reshape(shape)))
+    arrays = (jnp.asarray(array.reshape(shape)) for array in (values, errors))
+    return pairs, stated(*arrays, exact=exact)
 
 
 def _spectrum(

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
+from jaxshap.trust.intervals import one_sided_quantile
 
 MAX_PAIRS = 2**22  # pairs of features that are compared at once, over all cases of a block
 
@@ -61,15 +62,17 @@ class Agreement(NamedTuple):
 def stability(
     values: Float[np.ndarray, "rows features *outputs"],
     std_error: Float[np.ndarray, "rows features *outputs"],
+    degrees: Float[np.ndarray, "rows features *outputs"] | float = np.inf,
     *,
     top: int = 3,
     level: float = 0.95,
 ) -> Stability:
     """What standard errors imply for the ranking of |values| within each row.
 
-    The `top` largest are certain where each of them exceeds every smaller value by more than normal
-    errors make likely, at this level for all these comparisons together (Bonferroni) and whatever
-    the errors' correlation. An unknown standard error (NaN) makes nothing certain.
+    The `top` largest are certain where each of them exceeds every smaller value by more than
+    errors distributed like Student's t make likely, at this level for all these comparisons
+    together (Bonferroni) and whatever the errors' correlation. An unknown standard error (NaN)
+    makes nothing certain.
     """
     number = values.shape[1]
     if not 1 <= top < number:
@@ -78,11 +81,12 @@ def stability(
         )
     if not 0 < level < 1:
         raise InputError(f"level={level}: pass a chance, such as 0.95.")
-    sizes, errors = _cases(np.abs(values)), _cases(std_error)
+    fields = np.abs(values), std_error, np.broadcast_to(degrees, values.shape)
+    sizes, errors, freedoms = (_cases(np.asarray(field)) for field in fields)
     block = max(1, MAX_PAIRS // number**2)
     ranked = [
-        _rank(sizes[start : start + block], errors[start : start + block], top, level)
-        for start in range(0, len(sizes), block)
+        _rank(sizes[own], errors[own], freedoms[own], top, level)
+        for own in (slice(start, start + block) for start in range(0, len(sizes), block))
     ]
     shape = (len(values), *values.shape[2:])
     certain, order, signs = (
@@ -141,29 +145,31 @@ def _cases(
 def _rank(
     sizes: Float[np.ndarray, "cases features"],
     errors: Float[np.ndarray, "cases features"],
+    degrees: Float[np.ndarray, "cases features"],
     top: int,
     level: float,
 ) -> tuple[Bool[np.ndarray, "cases"], Float[np.ndarray, "cases"], Float[np.ndarray, "cases"]]:
     """Whether the top is certain, and the chances of the order and of the signs, case by case."""
-    from scipy.stats import norm  # slow to import, and not needed before
-
     number = sizes.shape[1]
     order = np.argsort(-sizes, axis=1, kind="stable")
-    sizes, errors = (np.take_along_axis(array, order, axis=1) for array in (sizes, errors))
-    quantile = norm.ppf(1 - (1 - level) / (top * (number - top)))
+    fields = (sizes, errors, degrees)
+    sizes, errors, degrees = (np.take_along_axis(field, order, axis=1) for field in fields)
+    reach = errors * one_sided_quantile(1 - (1 - level) / (top * (number - top)), degrees)
     gap = sizes[:, :top, None] - sizes[:, None, top:]
-    bound = errors[:, :top, None] + errors[:, None, top:]  # of a difference, at any correlation
-    certain = np.asarray((gap > quantile * bound).all((1, 2)))
+    bound = reach[:, :top, None] + reach[:, None, top:]  # of a difference, at any correlation
+    certain = np.asarray((gap > bound).all((1, 2)))
     first, second = np.triu_indices(number, 1)
     spread = np.sqrt(errors[:, first] ** 2 + errors[:, second] ** 2)
-    less, more = (_chance(sizes[:, first] + sign * sizes[:, second], spread) for sign in (-1, 1))
+    fewer = np.minimum(degrees[:, first], degrees[:, second])
+    sums = (sizes[:, first] + sign * sizes[:, second] for sign in (-1, 1))
+    less, more = (_chance(size, spread, fewer) for size in sums)
     # |a| > |b| where a − b and a + b have the same sign
     same_order = (less * more + (1 - less) * (1 - more)).mean(1)
-    return certain, same_order, _chance(sizes, errors).mean(1)
+    return certain, same_order, _chance(sizes, errors, degrees).mean(1)
 
 
-def _chance(size: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """That a normal error leaves the sign of a difference of this size as it is; 1 without one."""
-    from scipy.special import ndtr
+def _chance(size: np.ndarray, error: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """That an error leaves the sign of a difference of this size as it is; 1 without one."""
+    from scipy.special import stdtr  # slow to import, and not needed before
 
-    return np.where(error == 0, 1.0, ndtr(size / np.where(error == 0, 1, error)))
+    return np.where(error == 0, 1.0, stdtr(degrees, size / np.where(error == 0, 1, error)))

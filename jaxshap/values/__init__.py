@@ -10,6 +10,7 @@ from jaxshap.values.conditioning import Gaussian as Gaussian
 from jaxshap.values.conditioning import How as How
 from jaxshap.values.conditioning import Nearby as Nearby
 from jaxshap.values.host_masked import HostMasked as HostMasked
+from jaxshap.values.host_masked import distinct_inputs as distinct_inputs
 from jaxshap.values.host_model import host as host
 from jaxshap.values.manifold_game import manifold as manifold
 from jaxshap.values.marginal_game import marginal as marginal
@@ -18,6 +19,7 @@ from jaxshap.values.masked import rematerialise as rematerialise
 from jaxshap.values.outputs import bytes_per_point_of as bytes_per_point_of
 from jaxshap.values.prediction import predictions as predictions
 from jaxshap.values.protocol import ValueFunction as ValueFunction
+from jaxshap.values.repeatability import check_few_rows as check_few_rows
 from jaxshap.values.repeatability import check_repeatable as check_repeatable
 from jaxshap.values.support import Score as Score
 from jaxshap.values.support import Support as Support

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.games import Game
+from jaxshap.games import Game, as_array, as_numbers
 from jaxshap.inputs import Players
 from jaxshap.values.masked import masked_game
 
@@ -42,7 +42,10 @@ def baseline(
             "baseline compares with one reference row, which needs no weights: omit weights=, or "
             "use jaxshap.marginal."
         )
-    reference = jax.tree.map(_with_rows, background, X)
+    if players is None:
+        reference = _with_rows(background, X)
+    else:
+        reference = jax.tree.map(_with_rows, background, X)
     lengths = {np.shape(leaf)[0] for leaf in jax.tree.leaves(reference)}
     if lengths != {1}:
         raise InputError(
@@ -55,5 +58,5 @@ def baseline(
 
 def _with_rows(reference: Any, rows: Any) -> Any:
     """The reference with an axis of rows in front, where it has none."""
-    reference = reference if isinstance(reference, jax.Array) else np.asarray(reference)
-    return reference[None] if reference.ndim == np.ndim(rows) - 1 else reference
+    reference = as_numbers(reference, "the background")
+    return reference[None] if reference.ndim == as_array(rows, "X").ndim - 1 else reference

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxshap.errors import InputError
-from jaxshap.games import Game, Host
+from jaxshap.games import Game, Host, full_precision, widened
 from jaxshap.inputs import Players, checked_table, checked_weights
 from jaxshap.values.conditioning import Gaussian, How
 from jaxshap.values.sampled import filled_game
@@ -59,7 +59,7 @@ def conditional(
     how = Gaussian() if how is None else how
     rows, references = checked_table(model, X, background)
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
-    fill, num_points = how.learn(references, shares)
+    fill, num_points = full_precision(how.learn)(widened(references), shares)
     bytes_per_row = 4 * num_points * rows.shape[1] * rows.dtype.itemsize
     fill = fill if isinstance(model, Host) else jax.device_put(fill)
     name = f"conditional ({type(how).__name__.lower()})"

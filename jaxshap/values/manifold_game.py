@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import Game
+from jaxshap.games import Game, widened
 from jaxshap.inputs import Players, checked_table, checked_weights
 from jaxshap.values.sampled import filled_game
 from jaxshap.values.support import Score, Support, learn_support
@@ -67,7 +67,7 @@ def manifold(
         )
     rows, references = checked_table(model, X, background)
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
-    references = jnp.asarray(references)
+    references = widened(jnp.asarray(references))
     fill = _Fill(references, shares, learn_support(references, shares, score, inside, neighbours))
     bytes_per_row = 4 * len(references) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     absent = "an absent feature comes from background rows with which the mixture looks like data"

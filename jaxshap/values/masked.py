@@ -11,11 +11,10 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from jaxshap.engine import bucket, byte_limit
-from jaxshap.games import Game, Host, as_pytree
+from jaxshap.engine import bucket, byte_limit, jitted_with_model
+from jaxshap.games import Game, Host, as_pytree, at_least_float32, widened
 from jaxshap.inputs import (
     Players,
-    at_least_float32,
     check_alike,
     check_finite,
     check_outputs,
@@ -24,7 +23,7 @@ from jaxshap.inputs import (
 )
 from jaxshap.values.host_masked import HostMasked, split_bytes
 from jaxshap.values.mixing import masks, num_rows_of, padded
-from jaxshap.values.outputs import bytes_per_point_of, weighted_sum, widened
+from jaxshap.values.outputs import bytes_per_point_of, weighted_sum
 
 
 def masked_game(
@@ -183,7 +182,7 @@ class Masked:
         return weighted_sum(weights.astype(outputs.dtype), outputs)
 
 
-@jax.jit
+@jitted_with_model
 def _ends(masked: Masked):
     """The model on the rows and on the references, and its weighted mean over the references."""
     full, ends = widened(masked.model(masked.rows)), widened(masked.model(masked.references))
@@ -196,13 +195,13 @@ def outputs_of_ends(masked: Masked) -> tuple[Array, Array]:
     return _ends(dataclasses.replace(masked, ends=None))[:2]
 
 
-@jax.jit
+@jitted_with_model
 def _ends_with_parts_that_stay(masked: Masked):
     """The model on the rows, and v(∅), for which what stays is mixed with every reference."""
     return widened(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(jitted_with_model, static_argnums=1)
 def _empties(masked: Masked, count: int) -> Float[Array | np.ndarray, "count rows *out"]:
     if masked.ends is None:
         nobody = jnp.zeros(masked.num_players, bool)

@@ -11,6 +11,7 @@ from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
+from jaxshap.games import full_precision
 from jaxshap.values.sampled import Fill
 
 # of the correlations, below which float32 cannot tell a column from a combination of others
@@ -69,6 +70,7 @@ class _NormalFill:
         draws = jax.lax.dynamic_slice_in_dim(self.draws, start, size)
         return dataclasses.replace(self, draws=draws)
 
+    @full_precision
     def __call__(
         self,
         coalition: Bool[Array | np.ndarray, "features"],
@@ -84,6 +86,7 @@ class _NormalFill:
         return jnp.where(coalition, row, self.margins.back(moved)), weights
 
 
+@full_precision
 def normal_fill(margins, scores, weights, how: Any) -> tuple[Fill, int]:
     if how.num_samples < 2 or how.num_samples % 2 or not 0 <= how.shrinkage < 1:
         raise InputError(
@@ -91,7 +94,7 @@ def normal_fill(margins, scores, weights, how: Any) -> tuple[Fill, int]:
             "[0, 1)."
         )
     number = scores.shape[1]
-    correlations = jnp.einsum("m,mi,mj->ij", weights, scores, scores, precision="highest")
+    correlations = jnp.einsum("m,mi,mj->ij", weights, scores, scores)
     eye = jnp.eye(number, dtype=correlations.dtype)
     correlations = jnp.where(eye > 0, 1, (1 - how.shrinkage) * correlations)
     _check_regular(correlations)

@@ -1,6 +1,7 @@
 """Outputs of traced models: their memory, their precision, and weighted means of them."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,35 +10,32 @@ from jaxtyping import Array, Float, PyTree
 
 from jaxshap.engine import bytes_of_call
 from jaxshap.errors import InputTypeError, ModelOutputError
-from jaxshap.inputs import at_least_float32, check_outputs
+from jaxshap.games import as_pytree, full_precision
+from jaxshap.inputs import check_outputs, warn_of_closures
 
 MAX_TERMS = 256  # of a float32 sum before it is put aside
 
 
-def widened(outputs: Array) -> Array:
-    """Half-precision outputs as float32, where they leave the model: sums lose no digits."""
-    return outputs.astype(at_least_float32(outputs.dtype))
-
-
+@full_precision
 def weighted_sum(
     weights: Float[Array | np.ndarray, "m"], outputs: Float[Array | np.ndarray, "rows m *out"]
 ) -> Float[Array | np.ndarray, "rows *out"]:
     """Σ_k w_k y_k in blocks: one long float32 sum of like numbers loses three digits at 100,000."""
-    count, precision = len(weights), jax.lax.Precision.HIGHEST
+    count = len(weights)
     if count <= MAX_TERMS:
-        return jnp.einsum("k,rk...->r...", weights, outputs, precision=precision)
+        return jnp.einsum("k,rk...->r...", weights, outputs)
     missing = -count % MAX_TERMS
     weights = jnp.pad(weights, (0, missing)).reshape(-1, MAX_TERMS)
     outputs = jnp.pad(outputs, ((0, 0), (0, missing), *((0, 0),) * (outputs.ndim - 2)))
     outputs = outputs.reshape(len(outputs), -1, MAX_TERMS, *outputs.shape[2:])
-    return jnp.einsum("pk,rpk...->rp...", weights, outputs, precision=precision).sum(1)
+    return jnp.einsum("pk,rpk...->rp...", weights, outputs).sum(1)
 
 
 def bytes_per_point_of(model: Callable, rows: PyTree) -> int:
     """Memory that a row of the model's input needs, from a trace that also checks the output."""
     two = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((2, *leaf.shape[1:]), leaf.dtype), rows)
     try:
-        outputs = jax.eval_shape(model, two)
+        traced, outputs = jax.make_jaxpr(_call, return_shape=True)(as_pytree(model), two)
     except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
         raise InputTypeError(
             "JAX cannot trace this model. If it runs in numpy, scikit-learn, torch or elsewhere, "
@@ -51,4 +49,9 @@ def bytes_per_point_of(model: Callable, rows: PyTree) -> int:
     check_outputs(outputs.shape, outputs.dtype, 2)
     leaves = jax.tree.leaves(two)
     inputs = sum(int(np.prod(leaf.shape)) * leaf.dtype.itemsize for leaf in leaves)
+    warn_of_closures(model, traced)
     return max(bytes_of_call(model, two) // 2, inputs)
+
+
+def _call(model: Callable, rows: PyTree) -> Any:
+    return model(rows)

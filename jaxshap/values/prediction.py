@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from jaxshap.engine import bucket, byte_limit
-from jaxshap.games import Host, as_pytree
+from jaxshap.engine import bucket, byte_limit, jitted_with_model
+from jaxshap.games import Host, as_pytree, widened
 from jaxshap.inputs import check_finite, check_outputs
 from jaxshap.values.outputs import bytes_per_point_of
 
@@ -33,7 +33,7 @@ def predictions(
         )[:count]
     check_outputs(outputs.shape, outputs.dtype, count)
     check_finite(outputs, count, what)
-    return outputs
+    return widened(outputs)
 
 
 def _in_blocks_of(
@@ -43,7 +43,7 @@ def _in_blocks_of(
     return outputs.reshape(-1, *outputs.shape[2:])
 
 
-_in_blocks = jax.jit(_in_blocks_of, static_argnums=2)
+_in_blocks = jitted_with_model(_in_blocks_of, static_argnums=2)
 
 
 def _padded(

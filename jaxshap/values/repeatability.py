@@ -1,14 +1,16 @@
 """Whether a model answers the same when a row stands elsewhere in a batch, among other rows."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 from jax.core import Tracer
+from jaxtyping import Array
 
 from jaxshap.errors import UnsupportedModelError
-from jaxshap.games import Game
+from jaxshap.games import Game, Host, as_pytree
 from jaxshap.values.masked import Masked, outputs_of_ends
 from jaxshap.values.mixing import num_rows_of
 
@@ -16,32 +18,65 @@ TOLERANCE = 1e-3  # of the largest output: what rounding may change
 HALF_TOLERANCE = 3e-2  # for models in half precision
 
 
-def check_repeatable(game: Game) -> None:
+def check_repeatable(game: Game, model: Callable, rows: Any, references: Any) -> None:
     """Refuse a model in training mode: dropout, batch statistics, or state that changes.
 
-    Rows and references are asked about again in another order and partly replaced. Only JAX models
-    with reference rows are looked at, and nothing under jit: a host model may be slow or paid for
-    by the row, so it is asked about nothing twice.
+    Rows and references are asked about again in another order and partly replaced; nothing is
+    looked at under jit. A host model may be slow or paid for by the row: it is asked about two rows
+    and two references, twice.
     """
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((game, rows, references))):
+        return
     value = getattr(game.value, "inner", game.value)  # of groups of players
-    if isinstance(value, Masked) and not isinstance(value.weights, Tracer):
+    if isinstance(value, Masked) and num_rows_of(value.rows) + num_rows_of(value.references) > 2:
         _check_device(value)
+    else:
+        check_few_rows(model, rows, references)
+
+
+def check_few_rows(model: Callable, rows: Any, references: Any) -> None:
+    """The same with two rows and two references at most, together in one batch."""
+    few = jax.tree.map(_first_two, rows, references)
+    order = np.arange(num_rows_of(few))[::-1].copy()
+    order[-1] = order[0]  # the first row is gone: batch statistics change
+    moved = jax.tree.map(lambda leaf: leaf[order], few)
+    if isinstance(model, Host):
+        outputs = model(jax.tree.map(np.copy, few)), model(moved)
+    else:
+        function = as_pytree(model)
+        batches = jax.device_put((few, moved))
+        outputs = jax.device_get([_answers(function, batch) for batch in batches])
+    _compare(outputs[0][order], outputs[1], _is_half(few))
+
+
+def _first_two(rows: Any, references: Any) -> np.ndarray:
+    rows = np.asarray(rows)
+    return np.concatenate([rows[:2], np.asarray(references)[:2].astype(rows.dtype)])
+
+
+@jax.jit
+def _answers(model: Callable, rows: Any) -> Array:
+    return model(rows)
 
 
 def _check_device(masked: Masked) -> None:
     """With the program that made the endpoints, so that nothing is compiled."""
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(masked)):
-        return
     rows, references = (_moved(num_rows_of(tree)) for tree in (masked.rows, masked.references))
-    again = dataclasses.replace(
-        masked,
-        rows=jax.tree.map(lambda leaf: leaf[rows], masked.rows),
-        references=jax.tree.map(lambda leaf: leaf[references], masked.references),
-    )
+    moved = _take(masked.rows, masked.references, *jax.device_put((rows, references)))
+    again = dataclasses.replace(masked, rows=moved[0], references=moved[1])
     half = _is_half(masked.rows)
     pairs = zip(outputs_of_ends(masked), outputs_of_ends(again), (rows, references), strict=True)
     for first, second, order in pairs:
         _compare(jax.device_get(first)[order], jax.device_get(second), half)
+
+
+@jax.jit
+def _take(rows: Any, references: Any, order: Array, other_order: Array) -> tuple[Any, Any]:
+    """In one program: small ones, operation by operation, would take longer to compile."""
+    return (
+        jax.tree.map(lambda leaf: leaf[order], rows),
+        jax.tree.map(lambda leaf: leaf[other_order], references),
+    )
 
 
 def _moved(count: int) -> np.ndarray:

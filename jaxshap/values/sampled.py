@@ -12,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.engine import byte_limit
-from jaxshap.games import Game, Host, as_pytree
+from jaxshap.engine import byte_limit, jitted_with_model
+from jaxshap.games import Game, Host, as_pytree, widened
 from jaxshap.inputs import check_finite, check_outputs
 from jaxshap.values.masked import rematerialise
-from jaxshap.values.outputs import bytes_per_point_of, weighted_sum, widened
+from jaxshap.values.outputs import bytes_per_point_of, weighted_sum
 
 # (coalition, row) -> inputs (points, features) and their weights; a pytree. One whose points are
 # independent draws has `num_draws`, and `only(start, size)` for some of them.
@@ -111,21 +111,21 @@ class Filled(_DrawnStrata):
     def _sum(self, fill: Fill, coalition) -> Float[Array | np.ndarray, "rows *out"]:
         @rematerialise
         def of_row(row):
-            inputs, weights = fill(coalition, row)
-            outputs = widened(self.model(inputs))
+            inputs, weights = fill(coalition, widened(row))
+            outputs = widened(self.model(inputs.astype(row.dtype)))
             return weighted_sum(weights.astype(outputs.dtype), outputs[None])[0]
 
         return jax.lax.map(of_row, self.rows, batch_size=min(self.rows_at_once, len(self.rows)))
 
 
-@jax.jit
+@jitted_with_model
 def _worths(
     filled: Filled, coalitions: Bool[Array | np.ndarray, "m n"]
 ) -> Float[Array | np.ndarray, "m rows *out"]:
     return jax.lax.map(filled, coalitions)
 
 
-@functools.partial(jax.jit, static_argnums=1)
+@functools.partial(jitted_with_model, static_argnums=1)
 def _empties(filled: Filled, count: int) -> Float[Array | np.ndarray, "count rows *out"]:
     nobody = jnp.zeros(filled.rows.shape[1], bool)
     return jax.lax.map(lambda stratum: filled.in_stratum(stratum, nobody), jnp.arange(count))
@@ -162,11 +162,11 @@ class HostFilled(_DrawnStrata):
         return np.concatenate([self._mean(fill, coalition, block) for block in blocks])
 
     def _mean(self, fill: Fill, coalition, rows) -> Float[np.ndarray, "rows *out"]:
-        inputs, weights = map(np.asarray, _fill_rows(fill, coalition, rows))
+        inputs, weights = map(np.asarray, _fill_rows(fill, coalition, widened(rows)))
         outputs = self.model(inputs.reshape(-1, inputs.shape[-1]).astype(self.rows.dtype))
         check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
         outputs = outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
-        return np.einsum("rk,rk...->r...", weights, outputs)
+        return np.einsum("rk,rk...->r...", weights, widened(outputs))
 
 
 @jax.jit

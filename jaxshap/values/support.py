@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import as_pytree
+from jaxshap.games import as_pytree, full_precision
 from jaxshap.inputs import spread
 
 FOLDS = 5
@@ -61,8 +61,7 @@ def learn_support(
                 f"{len(references)} rows "
                 "of the background."
             )
-        axes = _axes(references, weights)
-        score = _Nearest(axes, references @ axes, neighbours)
+        score = _nearest(references, weights, neighbours)
         return Support(
             score, jnp.quantile(_scores_of_new_rows(references, weights, neighbours), 1 - inside)
         )
@@ -83,13 +82,21 @@ class _Nearest:
     known: Float[Array | np.ndarray, "m features"]
     neighbours: int = dataclasses.field(metadata={"static": True})
 
+    @full_precision
     def __call__(
         self, points: Float[Array | np.ndarray, "points features"]
     ) -> Float[Array | np.ndarray, "points"]:
         return jax.lax.top_k(-_distances(points @ self.axes, self.known), self.neighbours)[0][:, -1]
 
 
+@full_precision
+def _nearest(references, weights, neighbours: int) -> _Nearest:
+    axes = _axes(references, weights)
+    return _Nearest(axes, references @ axes, neighbours)
+
+
 @functools.partial(jax.jit, static_argnums=2)
+@full_precision
 def _scores_of_new_rows(
     references: Float[Array | np.ndarray, "m features"],
     weights: Float[Array | np.ndarray, "m"],
@@ -111,6 +118,7 @@ def _scores_of_new_rows(
 
 
 @jax.jit
+@full_precision
 def _axes(
     references: Float[Array | np.ndarray, "m features"], weights: Float[Array | np.ndarray, "m"]
 ) -> Float[Array | np.ndarray, "features features"]:
@@ -121,7 +129,7 @@ def _axes(
     """
     scale = spread(references, weights)
     centred = (references - weights @ references) / scale
-    correlations = jnp.einsum("m,mi,mj->ij", weights, centred, centred, precision="highest")
+    correlations = jnp.einsum("m,mi,mj->ij", weights, centred, centred)
     trusted = references.shape[0] / sum(references.shape)
     correlations = trusted * correlations + (1 - trusted) * jnp.eye(len(scale), dtype=scale.dtype)
     variances, directions = jnp.linalg.eigh(correlations)
@@ -131,6 +139,5 @@ def _axes(
 def _distances(
     points: Float[Array | np.ndarray, "a features"], others: Float[Array | np.ndarray, "b features"]
 ) -> Float[Array | np.ndarray, "a b"]:
-    inner = jnp.dot(points, others.T, precision="highest")
-    squares = (points**2).sum(1)[:, None] + (others**2).sum(1) - 2 * inner
+    squares = (points**2).sum(1)[:, None] + (others**2).sum(1) - 2 * points @ others.T
     return jnp.sqrt(jnp.maximum(squares, 0))

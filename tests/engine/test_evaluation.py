@@ -203,3 +203,76 @@ def test_a_mesh_is_refused_where_it_could_not_be_used():
     game = jaxshap.make_game(jaxshap.host(lambda s: s.sum(1).astype(np.float32)), 3)
     with pytest.raises(ValueError, match="omit it"):
         jaxshap.evaluate(game, np.ones((2, 3), bool), mesh=mesh)
+
+
+@pytest.mark.parametrize("batch_size", [3, "auto"])
+def test_a_repeated_coalition_is_asked_about_once(batch_size):
+    game, batches = host_game()
+    order = np.array([5, 9, 5, 5, 17, 9, 33, 17, 5, 60])
+    worths = jaxshap.evaluate(game, COALITIONS[order], batch_size=batch_size)
+    np.testing.assert_array_equal(worths, WORTHS[order])
+    np.testing.assert_array_equal(np.concatenate(batches[1:]), COALITIONS[[5, 9, 17, 33, 60]])
+
+
+def test_known_worths_answer_their_repetitions():
+    game, batches = host_game()
+    order = np.array([5, 9, 5, 17, 9])
+    worths = jaxshap.evaluate(game, COALITIONS[order], known=WORTHS[[5, 9]])
+    np.testing.assert_array_equal(worths, WORTHS[order])
+    np.testing.assert_array_equal(np.concatenate(batches[1:]), COALITIONS[[17]])
+
+
+def test_an_interrupt_among_repetitions_keeps_a_prefix():
+    game, _ = host_game(raises_at(3, KeyboardInterrupt()))
+    order = np.array([5, 9, 5, 9, 17, 9, 33, 17, 5, 60])
+    with pytest.raises(jaxshap.Interrupted) as stop:
+        jaxshap.evaluate(game, COALITIONS[order], batch_size=2)
+    np.testing.assert_array_equal(stop.value.worths, WORTHS[order[:9]])
+
+
+def test_a_device_evaluates_repeated_coalitions_once(monkeypatch):
+    game, counts, asked = asymmetric_game(6), [], engine_batches.worths_on_device
+
+    def counted(game, coalitions, *how):
+        counts.append(len(coalitions))
+        return asked(game, coalitions, *how)
+
+    monkeypatch.setattr(evaluation, "worths_on_device", counted)
+    order = np.tile(np.arange(1, 9), 5)
+    worths = jaxshap.evaluate(game, COALITIONS[order])
+    assert sum(counts) == 8
+    np.testing.assert_allclose(worths, jax.vmap(game)(COALITIONS[order]), rtol=1e-6)
+
+
+def test_strata_are_asked_about_repeated_coalitions_of_their_own():
+    inputs = []
+
+    def model(x):
+        inputs.append(x.copy())
+        return x[:, 0] * x[:, 1] + x[:, 2]
+
+    rows, background = np.array([[1.0, 2.0, 4.0]]), np.array([[-1.0, 0.5, 3.0], [7.0, 8.0, 9.0]])
+    game = jaxshap.marginal(jaxshap.host(model), rows, background)
+    inputs.clear()
+    first, second = np.eye(3, dtype=bool)[:2]
+    coalitions = np.stack([[first, second], [second, second], [first, first]])
+    worths = jaxshap.evaluate(game, coalitions)
+    expected = [[1 * 0.5 + 3, 7 * 2 + 9], [-1 * 2 + 3, 7 * 2 + 9], [1 * 0.5 + 3, 1 * 8 + 9]]
+    np.testing.assert_allclose(worths[..., 0], np.array(expected) / 2)
+    assert sum(map(len, inputs)) == 4
+
+
+def test_identical_inputs_of_a_host_model_are_asked_about_once():
+    """Features 1 to 4 are those of the reference, so masked inputs differ by two features alone."""
+    counts = []
+
+    def model(x):
+        counts.append(len(x))
+        return x[:, 0] * x[:, 5] + x.sum(1)
+
+    reference = np.arange(6.0)[None]
+    rows = reference + np.array([1.0, 0, 0, 0, 0, 1.0])
+    explained = jaxshap.explain(jaxshap.host(model), rows, reference)
+    repeated = 2 + 2  # row and reference, to see whether the model repeats itself
+    assert sum(counts) == 1 + 1 + repeated + 4  # row, reference, and the four mixtures of both
+    np.testing.assert_allclose(explained.values, [[1 + 5.5 - 0.0, 0, 0, 0, 0, 1 + 0.5]])

@@ -8,6 +8,7 @@ from known_games import membership
 
 import jaxshap
 from jaxshap.engine import runner
+from jaxshap.engine.defaults import default_estimator
 
 PLAYERS = 5
 COALITIONS = membership(PLAYERS)
@@ -115,7 +116,7 @@ def test_scattered_values_are_unbiased_and_their_errors_calibrated():
     """|z| < 4.5 for each of 30 numbers over 200 keys: a false alarm in 1 of 5,000 runs."""
     game = GAMES["weighted"]()
     estimate = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Scattered(), 26)))
-    values, errors = (np.asarray(field, np.float64) for field in estimate(KEYS))
+    values, errors = (np.asarray(field, np.float64) for field in estimate(KEYS)[:2])
     truth = np.asarray(jaxshap.shapley_values(game), np.float64)
     spread = values.std(0, ddof=1) / np.sqrt(len(KEYS))
     assert (np.abs(values.mean(0) - truth) < 4.5 * spread + 1e-6).all()
@@ -157,12 +158,26 @@ class TestExplain:
     def predict(self, rows):
         return jnp.tanh(rows @ np.linspace(-1, 1, 14).astype(np.float32))
 
-    def test_the_default_scatters_from_thirty_background_rows_on(self):
-        many = jaxshap.explain(self.predict, self.wide[:2], self.wide, budget=40)
-        few = jaxshap.explain(self.predict, self.wide[:2], self.wide[:20], budget=40)
-        assert many.estimator.startswith("Scattered")
-        assert few.estimator.startswith("OddGP")
-        assert (many.std_error > 0).all()
+    @pytest.mark.parametrize(
+        ("background", "budget", "expected"),
+        [
+            (40, 40, jaxshap.Scattered()),
+            (40, 28, jaxshap.Scattered()),
+            (5, 40, jaxshap.Scattered(jaxshap.OddGP())),
+            (1, 40, jaxshap.OddGP()),
+            (1, 28, jaxshap.Permutation()),
+            (12, 16_000, jaxshap.Scattered()),  # a process for each would take long
+            (5, 16_000, jaxshap.OddGP()),
+        ],
+    )
+    def test_the_default_goes_by_background_rows_and_budget(self, background, budget, expected):
+        game = jaxshap.marginal(self.predict, self.wide[:2], self.wide[:background])
+        assert default_estimator(game, budget) == expected
+
+    def test_the_default_has_no_error_of_zero(self):
+        for count in (1, 5, 40):
+            explanation = jaxshap.explain(self.predict, self.wide[:2], self.wide[:count], budget=40)
+            assert (explanation.std_error > 0).all()
 
     def test_an_interrupt_hands_back_what_whole_coalitions_amount_to(self):
         calls = []
@@ -202,3 +217,19 @@ class TestExplain:
         assert explanation.estimator.startswith("Scattered")
         outputs = np.asarray(self.predict(self.wide))
         assert explanation.std_error.max() <= 0.02 * np.ptp(outputs) * 1.5
+
+
+def test_rounds_keep_their_strata_where_memory_merges_them(monkeypatch):
+    """Strata that changed from one round to the next would mix up worths."""
+    monkeypatch.setattr(runner, "MAX_WORTH_BYTES", 2**15)
+    rng = np.random.default_rng(0)
+    rows, background = rng.normal(size=(1, 14)), rng.normal(size=(64, 14))
+
+    def model(x):
+        return np.tanh(x[:, :5].sum(1)) * x[:, 5] + x[:, 6:].prod(1)
+
+    how = {"estimator": jaxshap.Scattered(jaxshap.Leverage()), "budget": 1000}
+    with pytest.warns(jaxshap.ToleranceWarning):
+        in_rounds = jaxshap.explain(jaxshap.host(model), rows, background, tol=1e-9, **how)
+    at_once = jaxshap.explain(jaxshap.host(model), rows, background, **how)
+    np.testing.assert_allclose(in_rounds.values, at_once.values, atol=1e-6)

@@ -90,7 +90,7 @@ def test_additive_and_pairwise_games_are_exact_for_every_key(budget):
     worths = np.stack([players @ rng.normal(size=7), pairwise], 1).astype(np.float32)
     game, truth = jaxshap.table(worths), brute_force_shapley(worths)
     for key in range(3):
-        values, std_error = jaxshap.estimate(key, game, Balanced(), budget)
+        values, std_error = jaxshap.estimate(key, game, Balanced(), budget)[:2]
         np.testing.assert_allclose(values, truth, atol=3e-5)
         if budget > 15:
             np.testing.assert_allclose(std_error, 0, atol=3e-5)
@@ -101,7 +101,9 @@ def test_additive_and_pairwise_games_are_exact_for_every_key(budget):
 def test_all_pairs_are_exact_and_say_so(num_players, extra):
     worths = random_table(3, num_players).astype(np.float32)
     game = jaxshap.table(worths)
-    values, std_error = jaxshap.estimate(1, game, Balanced(), 2**num_players + extra)
+    estimate = jaxshap.estimate(1, game, Balanced(), 2**num_players + extra)
+    values, std_error = estimate.values, estimate.std_error
+    assert estimate.exact.all()
     np.testing.assert_allclose(values, brute_force_shapley(worths), atol=1e-5)
     np.testing.assert_array_equal(std_error, 0)
 

@@ -19,13 +19,15 @@ from jaxshap.estimators.odd import kernels as sign_kernels
 from jaxshap.estimators.odd import process as sign_process
 from jaxshap.estimators.odd import read_out as odd_read_out
 from jaxshap.estimators.odd.design import balanced_pairs
-from jaxshap.estimators.odd.fit import first_prior, fit, start
+from jaxshap.estimators.odd.fit import fit
 from jaxshap.estimators.odd.mixture import SignMixture
+from jaxshap.estimators.odd.priors import first_prior, start
 from jaxshap.estimators.odd.process import Rows
 
 N = 5
 SIGNS = np.where(membership(N), 1.0, -1.0)
 THETA, NU, W = np.array([0.3, 0.05, 0.9, 0.4, 0.2]), 0.03, 0.2
+SIZE, LOW = 0.2, 0.4  # of the part that depends on size alone, and of that of low order
 BOTH = pytest.mark.parametrize("odd", [True, False], ids=["odd", "even"])
 
 
@@ -47,6 +49,13 @@ def spectrum(theta, odd):
     return weights / (np.sinh if odd else np.cosh)(theta.sum())
 
 
+def low_spectrum(theta):
+    """Products of one and of three signs, weighed by their θ, as shares of all."""
+    inside = membership(N)[sets(odd=True)]
+    weights = np.where(inside, theta, 1).prod(1) * (inside.sum(1) <= 3)
+    return weights / weights.sum()
+
+
 def rows_of(signs, targets=None, live=None):
     targets = np.ones((len(signs), 1)) if targets is None else targets
     live = np.ones(len(signs), bool) if live is None else live
@@ -55,7 +64,14 @@ def rows_of(signs, targets=None, live=None):
 
 def mixture(odd):
     theta, nu, w = (jnp.asarray(np.log(number)) for number in (THETA, NU, W))
-    return SignMixture(log_theta=theta, log_nu=nu, log_w=w, odd=odd)
+    return SignMixture(
+        log_theta=theta,
+        log_nu=nu,
+        log_w=w,
+        log_size=jnp.log(jnp.asarray(SIZE)),
+        low_odds=jnp.log(jnp.asarray(LOW / (1 - LOW))),
+        odd=odd,
+    )
 
 
 def interactions(worths):
@@ -81,10 +97,32 @@ def test_the_kernel_is_the_covariance_of_random_products_of_signs(odd):
         signs = SIGNS[[3, 6, 9, 12, 31]]
         columns = products(signs, odd)
         weights = spectrum(THETA, odd) + W * spectrum(8 * THETA, odd)
+        expected = (columns * weights) @ columns.T + NU * np.eye(5)
+        if odd:
+            low = (columns * low_spectrum(THETA)) @ columns.T
+            size = signs.sum(1)
+            same, opposite = size[:, None] == size, size[:, None] == -size
+            expected = (1 - LOW) * expected + LOW * low + SIZE * (same * 1.0 - opposite)
         covariance = mixture(odd).covariance(jnp.asarray(signs))
-        np.testing.assert_allclose(
-            covariance, (columns * weights) @ columns.T + NU * np.eye(5), rtol=1e-10
-        )
+        np.testing.assert_allclose(covariance, expected, rtol=1e-10)
+
+
+def test_the_read_out_of_the_mixture_is_that_of_its_parts():
+    """Products of signs by 2/|T|, the pair itself by the exact sums, sizes through v(N) − v(∅)."""
+    with jax.enable_x64(True):
+        signs = SIGNS[[3, 6, 9, 12, 31]]
+        inside = membership(N)[sets(odd=True)]
+        read = 2 * inside / inside.sum(1, keepdims=True)
+        smooth = spectrum(THETA, True) + W * spectrum(8 * THETA, True)
+        weights = (1 - LOW) * smooth + LOW * low_spectrum(THETA)
+        own = np.asarray(sign_kernels.white_value_cross(jnp.asarray(signs)))
+        whole = np.where(np.abs(signs.sum(1, keepdims=True)) == N, 2 / N, 0) * np.ones(N)
+        cross, variance = mixture(True).read_out(jnp.asarray(signs))
+        expected = (products(signs, True) * weights) @ read + (1 - LOW) * NU * own + SIZE * whole
+        np.testing.assert_allclose(cross, expected, rtol=1e-10, atol=1e-14)
+        of_own = (1 - LOW) * NU * sign_kernels.white_value_variance(N)
+        expected = (weights[:, None] * read**2).sum(0) + of_own + SIZE * (2 / N) ** 2
+        np.testing.assert_allclose(variance, expected, rtol=1e-10)
 
 
 def test_values_are_read_out_of_the_odd_products():
@@ -493,6 +531,84 @@ def test_errors_in_float32_do_not_cancel_to_zero():
     plan = jaxshap.OddGP().plan(jax.random.key(0), 12, 2072)
     known = jnp.asarray(worths[np.asarray(plan.coalitions) @ 2 ** np.arange(12)], jnp.float32)
     ends = jnp.asarray(worths[[0, -1]], jnp.float32)
-    values, std_error = jax.jit(jaxshap.OddGP().solve)(plan, known, *ends)
+    values, std_error, *_ = jax.jit(jaxshap.OddGP().solve)(plan, known, *ends)
     assert (std_error > 0).all()
     assert (np.abs(values - truth) <= 2 * std_error).mean() >= 0.9
+
+
+@pytest.mark.parametrize("num_players", [9, 12, 16])
+def test_all_sets_of_two_players_are_asked_about_in_time(num_players):
+    """By 20 n evaluations up to 12 players; later, half of the pairs at least are others."""
+    count = 10 * num_players - 1 if num_players <= 12 else 18 * num_players
+    sides = np.asarray(balanced_pairs(jax.random.key(0), num_players, count, all_twos=True))
+    sizes = np.minimum(sides.sum(1), num_players - sides.sum(1))
+    assert (sizes == 2).sum() == math.comb(num_players, 2)
+    assert len({min(tuple(side), tuple(~side)) for side in sides}) == count
+    fewer = balanced_pairs(jax.random.key(0), num_players, 5 * num_players, all_twos=True)
+    np.testing.assert_array_equal(fewer, sides[: 5 * num_players])
+
+
+def low_order_table(seed, num_players, order):
+    """A sum of unanimity games of at most `order` players each."""
+    rng, players = np.random.default_rng(seed), membership(num_players)
+    worths = np.zeros(len(players))
+    for _ in range(40):
+        needed = rng.permutation(num_players)[: rng.integers(1, order + 1)]
+        worths += rng.uniform(-1, 1) * players[:, needed].all(1)
+    return worths
+
+
+def test_games_with_interactions_of_at_most_four_players_become_exact():
+    """9 + C(9, 3) = 93 unknowns and 4 sizes: 110 pairs determine the odd part, of 255."""
+    worths = low_order_table(3, 9, 4)
+    exact = brute_force_shapley(worths)
+    estimate = jaxshap.estimate(0, jaxshap.table(worths), jaxshap.OddGP(), 222)
+    size = np.abs(exact).max()
+    np.testing.assert_allclose(estimate.values, exact, atol=2e-6 * size)
+    assert (np.asarray(estimate.std_error) < 1e-4 * size).all()
+    assert (np.asarray(estimate.std_error) > 0).all()  # it cannot know that it is exact
+    beyond = low_order_table(3, 9, 9)  # the same budget does not determine this one
+    estimate = jaxshap.estimate(0, jaxshap.table(beyond), jaxshap.OddGP(), 222)
+    assert np.abs(estimate.values - brute_force_shapley(beyond)).max() > 1e-4
+
+
+def test_worths_that_depend_steeply_on_size_do_not_mislead_it():
+    """More evaluations made such games worse before sizes had a part of their own."""
+    players = membership(9)
+    size, quality = players.sum(1), np.random.default_rng(5).gamma(1, size=9)
+    mean_quality = players @ quality / np.maximum(size, 1)
+    worths = np.where(size > 0, 300 / np.maximum(size, 1) ** 1.5, 0) * (
+        1 + 0.3 * np.tanh(mean_quality - 1)
+    )
+    exact = brute_force_shapley(worths)
+
+    def error(budget):
+        each = [
+            jaxshap.estimate(key, jaxshap.table(worths), jaxshap.OddGP(), budget)
+            for key in range(4)
+        ]
+        return np.mean([np.sum((one.values - exact) ** 2) for one in each]) / np.sum(exact**2)
+
+    few, many = error(60), error(180)
+    assert many < 0.02
+    assert many < few / 3
+
+
+def test_errors_say_what_an_interaction_that_no_pair_shows_could_do():
+    """One coalition of 2**9 is worth something: unseen, nothing tells; beside an additive game, the
+    error is more than rounding; an interaction of two players that is seen vouches for its game.
+    """
+    players = membership(9)
+    needle = (players == (np.arange(9) % 2 == 0)).all(1)
+    additive = players @ np.linspace(-1, 2, 9)
+
+    def errors(worths):
+        estimate = jaxshap.estimate(0, jaxshap.table(worths), jaxshap.OddGP(), 90)
+        return np.abs(estimate.values - brute_force_shapley(worths)), estimate.std_error
+
+    assert np.isnan(errors(0 * additive)[1]).all()
+    gap, stated = errors(additive + needle)
+    assert (np.asarray(stated) > 1e-3).all()
+    assert (gap < 1.96 * np.asarray(stated)).all()
+    pairwise = errors(additive + 3 * players[:, 0] * players[:, 5])[1]
+    assert (np.asarray(pairwise) < 1e-5).all()

@@ -168,13 +168,16 @@ def test_the_text_names_what_was_done_and_sorts_by_size():
     assert "value ± error" in columns
     order = np.argsort(-np.abs(ex.values[0]))
     assert [line.split()[0] for line in lines] == [NAMES[i] for i in order]
-    first = f"{ex.values[0, order[0]]:.4g} ± {ex.std_error[0, order[0]]:.1g}"
+    half = ex.interval(0.95).upper - ex.values
+    first = f"{ex.values[0, order[0]]:.4g} ± {half[0, order[0]]:.1g}"
     assert first in lines[0]
 
 
 def test_the_text_of_exact_and_of_unknown_errors_says_so():
     ex = explanation(rows=1, outputs=None)
-    assert "(exact)" in repr(dataclasses.replace(ex, std_error=np.zeros_like(ex.values)))
+    zeros = dataclasses.replace(ex, std_error=np.zeros_like(ex.values))
+    assert "(exact)" not in repr(zeros)  # it is a fact that the estimator states
+    assert "(exact)" in repr(dataclasses.replace(zeros, exact=True))
     unknown = repr(dataclasses.replace(ex, std_error=np.full_like(ex.values, np.nan)))
     assert "(exact)" not in unknown
     assert "± ?" in unknown
@@ -286,3 +289,33 @@ class TestSummary:
             ).summary(absolute=False)
             held += abs(found.values[1] - truth) <= 1.96 * found.std_error[1]
         assert held >= 85
+
+
+class TestRankingNote:
+    values = np.array([[5.0, -4.0, 1.0, 0.5, 0.0]])
+
+    def shown(self, error, values=values):
+        rows, features = values.shape
+        names = tuple(f"f{number}" for number in range(features))
+        shown = dataclasses.replace(
+            explanation(rows, outputs=None),
+            values=values,
+            std_error=np.full(values.shape, error),
+            data=values,
+            feature_names=names,
+        )
+        assert ("Note" in shown._repr_html_()) == ("Note" in repr(shown))
+        return repr(shown)
+
+    def test_it_is_there_where_errors_exceed_the_differences_of_the_top_features(self):
+        assert "Note: errors are larger than differences between the top 3" in self.shown(0.4)
+        assert "so their order is not certain" in self.shown(0.4)
+
+    def test_it_is_not_there_where_differences_are_clear_or_values_exact(self):
+        assert "Note" not in self.shown(0.3)
+        assert "Note" not in self.shown(0.0, np.ones((1, 5)))
+        assert "Note" not in self.shown(0.0, np.ones((1, 1)))
+
+    def test_it_counts_rows(self):
+        values = np.concatenate([self.values, 10 * self.values])
+        assert "in 1 of 2 cases" in self.shown(1.0, values)

@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 import random
 import re
+import statistics
 import sys
 
 import jax
@@ -14,6 +15,7 @@ import pytest
 import jaxshap
 from jaxshap import plots
 
+NORMAL = statistics.NormalDist().inv_cdf(0.975)  # standard errors on either side of an interval
 NAMES = ("age", "income", "zip", "rooms", "floor", "year")
 PLAYERS = jaxshap.patches((4, 6), 2)
 
@@ -169,7 +171,7 @@ def test_bars_are_values_and_their_errors_1_96_standard_errors():
     ex = explanation()
     ax = plots.bar(ex, most=4)
     order = np.argsort(-np.abs(ex.values[0]))[:4]
-    values, errors = ex.values[0, order], 1.96 * ex.std_error[0, order]
+    values, errors = ex.values[0, order], NORMAL * ex.std_error[0, order]
     np.testing.assert_allclose(lengths(ax), values)
     np.testing.assert_allclose(
         error_extents(ax), np.stack([values - errors, values + errors], axis=1)
@@ -187,7 +189,7 @@ def test_errors_of_a_mean_fall_with_the_number_of_rows_only_where_draws_are_sepa
     order = np.argsort(-means)
     errors = ex.std_error.mean(0) if shared else np.sqrt((ex.std_error**2).sum(0)) / 9
     np.testing.assert_allclose(lengths(ax), means[order])
-    np.testing.assert_allclose(np.diff(error_extents(ax), axis=1)[:, 0] / 2, 1.96 * errors[order])
+    np.testing.assert_allclose(np.diff(error_extents(ax), axis=1)[:, 0] / 2, NORMAL * errors[order])
     assert labels(ax) == [NAMES[i] for i in order]
     assert "over 9 rows" in ax.get_xlabel()
     assert ax.get_xlim()[0] == 0
@@ -216,7 +218,7 @@ def test_a_waterfall_goes_from_the_base_value_to_the_prediction(features, most):
 
 
 def test_a_waterfall_writes_values_with_their_errors():
-    values, errors = np.array([[-2.0, 1234.5, 0.5]]), np.array([[0.25, 50.0, 0.0]]) / 1.96
+    values, errors = np.array([[-2.0, 1234.5, 0.5]]), np.array([[0.25, 50.0, 0.0]]) / NORMAL
     ex = explanation(features=3, values=values, std_error=errors, base_values=np.array([0.25]))
     texts = [text.get_text() for text in plots.waterfall(ex).texts]
     assert texts == ["0.25", "+1,234 ± 50", "−2.00 ± 0.25", "+0.5", "1,233"]
@@ -237,7 +239,7 @@ def test_a_waterfall_writes_values_with_their_errors():
     ],
 )
 def test_numbers_have_the_digits_that_their_errors_leave(value, error, text):
-    ex = explanation(features=1, values=np.array([[value]]), std_error=np.array([[error]]) / 1.96)
+    ex = explanation(features=1, values=np.array([[value]]), std_error=np.array([[error]]) / NORMAL)
     assert plots.waterfall(ex).texts[1].get_text() == text
 
 
@@ -246,7 +248,7 @@ def test_the_error_of_the_smaller_features_is_the_tighter_of_two_bounds():
     for errors in ([1, 2, 0.1, 0.2, 0.3], [0.1, 0.2, 1, 2, 3]):
         ex = explanation(features=5, values=values, std_error=np.array([errors], float))
         half = np.diff(error_extents(plots.waterfall(ex, most=2)), axis=1)[-1, 0] / 2
-        np.testing.assert_allclose(half, 1.96 * min(sum(errors[:2]), sum(errors[2:])))
+        np.testing.assert_allclose(half, NORMAL * min(sum(errors[:2]), sum(errors[2:])))
 
 
 def test_the_error_of_the_smaller_features_holds_over_keys():
@@ -265,7 +267,7 @@ def test_the_error_of_the_smaller_features_holds_over_keys():
         ex = jaxshap.explain(model, row, 0 * row, estimator=estimator, budget=80, key=key)
         ax = plots.waterfall(ex, most=2)
         sums.append(lengths(ax)[-1])
-        bounds.append(np.diff(error_extents(ax), axis=1)[-1, 0] / 2 / 1.96)
+        bounds.append(np.diff(error_extents(ax), axis=1)[-1, 0] / 2 / NORMAL)
         plt.close("all")
     assert np.std(sums, ddof=1) <= 1.36 * np.sqrt(np.mean(np.square(bounds)))
 
@@ -276,7 +278,7 @@ def test_compared_values_stand_at_the_name_of_their_feature():
     ax = plots.compare({"first": first, "second": second}, most=6)
     names = [label.split(" = ")[0] for label in labels(ax)]
     wanted = [ex[0, name].values[0, 0] for ex in (first, second) for name in names]
-    errors = [1.96 * ex[0, name].std_error[0, 0] for ex in (first, second) for name in names]
+    errors = [NORMAL * ex[0, name].std_error[0, 0] for ex in (first, second) for name in names]
     np.testing.assert_allclose(lengths(ax), wanted)
     np.testing.assert_allclose(np.diff(error_extents(ax), axis=1)[:, 0] / 2, errors)
     middles = [patch.get_y() + patch.get_height() / 2 for patch in ax.patches]
@@ -305,7 +307,7 @@ def test_classes_of_rows_stand_on_each_other_and_end_at_their_sum():
     extents = error_extents(ax)
     np.testing.assert_allclose(extents.mean(1), means.sum(1)[order])
     np.testing.assert_allclose(
-        np.diff(extents, axis=1)[:, 0] / 2, 1.96 * ex.std_error.mean(0).sum(1)[order]
+        np.diff(extents, axis=1)[:, 0] / 2, NORMAL * ex.std_error.mean(0).sum(1)[order]
     )
 
 
@@ -321,7 +323,9 @@ def test_convergence_draws_the_row_asked_for_in_order_of_evaluations():
         np.testing.assert_allclose(line.get_ydata(), [ex.values[0, 0] for ex in ordered])
         np.testing.assert_allclose(line.get_xdata(), [100, 200, 400], rtol=0.15)
         ends = [[segment[0, 1], segment[1, 1]] for segment in errors.get_segments()]
-        wanted = [ex.values[0, 0] + 1.96 * ex.std_error[0, 0] * np.array([-1, 1]) for ex in ordered]
+        wanted = [
+            ex.values[0, 0] + NORMAL * ex.std_error[0, 0] * np.array([-1, 1]) for ex in ordered
+        ]
         np.testing.assert_allclose(ends, wanted)
         assert bars.get_label() == name
     assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "200", "400"]
@@ -387,7 +391,7 @@ def test_residual_shares_are_drawn_in_percent_with_their_errors():
     shares = jaxshap.Estimate(np.array([0.1, 0.5, 0.3]), np.array([0.01, 0.02, np.nan]))
     ax = plots.residual_shares(shares, ["a", "b", "c"], most=2)
     np.testing.assert_allclose(lengths(ax), [50, 30])
-    np.testing.assert_allclose(error_extents(ax), [[50 - 3.92, 50 + 3.92]])
+    np.testing.assert_allclose(error_extents(ax), [[50 - 2 * NORMAL, 50 + 2 * NORMAL]])
     assert labels(ax) == ["b", "c"]
     assert "1 smaller one not shown" in ax.get_xlabel()
 
@@ -421,7 +425,7 @@ def test_unknown_errors_have_no_bars_and_are_said_to_be_unknown(name):
     assert not len(error_bars(ax))
     said = " ".join([ax.get_xlabel(), ax.get_ylabel(), ax.figure.axes[-1].get_ylabel()])
     assert "not known" in said
-    assert "1.96" not in said
+    assert "95 %" not in said
 
 
 def test_errors_known_in_part_and_exact_values_are_said_to_be_so():
@@ -431,7 +435,7 @@ def test_errors_known_in_part_and_exact_values_are_said_to_be_so():
     ax = plots.bar(dataclasses.replace(ex, std_error=errors))
     assert "where known" in ax.get_xlabel()
     assert len(error_extents(ax)) == 3
-    exact = plots.bar(dataclasses.replace(ex, std_error=np.zeros_like(errors)))
+    exact = plots.bar(dataclasses.replace(ex, std_error=np.zeros_like(errors), exact=True))
     assert "(exact)" in exact.get_xlabel()
     assert not len(error_extents(exact))
 

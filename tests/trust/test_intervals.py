@@ -36,11 +36,12 @@ def test_students_intervals_cover_as_they_say_with_few_draws():
     run = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Permutation(False), 22)))
     estimates = run(jax.random.split(jax.random.key(0), 800))
     covered = {}
-    for degrees in (3, None):
+    for degrees in (3, None, np.inf):
         lower, upper = jaxshap.trust.interval(estimates, 0.95, degrees)
         covered[degrees] = float(((lower <= truth) & (truth <= upper)).mean())
     assert 0.93 < covered[3] < 0.985
-    assert covered[None] < 0.91
+    assert covered[None] == covered[3]  # the estimate says so itself
+    assert covered[np.inf] < 0.91
 
 
 def test_the_posterior_is_the_formula():

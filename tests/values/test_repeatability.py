@@ -53,8 +53,20 @@ def test_a_model_that_works_in_place_gets_copies():
         batch *= 2
         return np.tanh(batch.sum(1))
 
-    explanation = jaxshap.explain(jaxshap.host(in_place), rows, background)
+    explanation = jaxshap.explain(in_place, rows, background)  # and so does the look at two rows
     plain = jaxshap.explain(jaxshap.host(lambda b: np.tanh(2 * b.sum(1))), rows, background)
     np.testing.assert_array_equal(explanation.values, plain.values)
     np.testing.assert_array_equal(rows, kept[0])
     np.testing.assert_array_equal(background, kept[1])
+
+
+def test_a_model_may_return_the_same_memory_every_time():
+    memory = np.zeros(10_000)
+
+    def reusing(batch):
+        memory[: len(batch)] = np.tanh(batch.sum(1))
+        return memory[: len(batch)]
+
+    explanation = jaxshap.explain(jaxshap.host(reusing), X, BACKGROUND)
+    plain = jaxshap.explain(jaxshap.host(lambda b: np.tanh(b.sum(1, dtype=float))), X, BACKGROUND)
+    np.testing.assert_allclose(explanation.values, plain.values, atol=1e-6)

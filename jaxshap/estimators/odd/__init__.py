@@ -1,5 +1,7 @@
 """The odd family: balanced pairs {S, N∖S} and processes on the odd and the even part of a game."""
 
+from jaxshap.estimators.odd.fit import MAX_FIT_FLOPS as MAX_FIT_FLOPS
+from jaxshap.estimators.odd.fit import fit_flops as fit_flops
 from jaxshap.estimators.odd.gaussian_process import OddGP as OddGP
 from jaxshap.estimators.odd.interactions import OddInteractions as OddInteractions
 from jaxshap.estimators.odd.linear_rule import OddLinear as OddLinear

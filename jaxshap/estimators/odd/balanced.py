@@ -28,7 +28,7 @@ class BalancedPairs(Estimator):
                 needed=least,
             )
         count = affordable_pairs(num_players, budget)
-        return Plan(paired(balanced_pairs(key, num_players, count)), 2 * count)
+        return Plan(paired(balanced_pairs(key, num_players, count, all_twos=True)), 2 * count)
 
 
 def unit_rows(
@@ -45,12 +45,3 @@ def unit_rows(
     scale = jnp.sqrt(squares / live.sum().astype(targets.dtype))
     signs = jnp.where(sides, 1, -1).astype(targets.dtype)
     return Rows(signs, live, targets / jnp.where(scale == 0, 1, scale)), scale
-
-
-def rounding_error(
-    worths: Float[Array, "m *out"], empty: Float[Array, "*out"], full: Float[Array, "*out"]
-) -> Float[Array, "out"]:
-    """The rounding of each output's worths: no standard error short of enumeration is smaller."""
-    ends = jnp.maximum(jnp.abs(empty), jnp.abs(full))
-    largest = jnp.maximum(jnp.abs(worths).max(0), ends).reshape(-1)
-    return jnp.finfo(worths.dtype).eps * jax.lax.stop_gradient(largest)

@@ -7,8 +7,19 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
+from jaxshap.estimators.least_squares import sequence_after
+from jaxshap.estimators.odd.design import MAX_PLAYERS_IN_TWOS
 from jaxshap.estimators.odd.mixture import SignMixture
+from jaxshap.estimators.odd.priors import (
+    LOW_ODDS,
+    NO_LOW_ODDS,
+    bounds,
+    first_prior,
+    prior_around,
+    start,
+)
 from jaxshap.estimators.odd.process import Posterior, Prior, Rows, objective, posterior
+from jaxshap.games import num_pairs
 
 MAX_FIT_ROWS = 500  # in the likelihood of one output, or of all outputs together
 MAX_FIT_ROWS_PER_OUTPUT = 300  # in the likelihood of each of several outputs
@@ -26,9 +37,9 @@ def fitted(
     *,
     odd: bool,
     fit_each: bool | None = None,
-) -> Posterior:
+) -> tuple[Posterior, Posterior]:
     """The posterior of the read-out and at points `elsewhere`, given the most probable
-    hyperparameters.
+    hyperparameters; and the one that leaves out all products of more than three signs.
 
     They are fitted to all `informative` outputs together, then, with `fit_each`, by a few steps to
     each; None does so where it is little work. Gradients hold them fixed, so that the posterior
@@ -38,29 +49,39 @@ def fitted(
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = _jitter(num_rows, len(elsewhere), dtype)
     if fit_each is None:
-        fit_each = outputs * _fit_flops(num_rows) <= MAX_FIT_FLOPS
+        fit_each = outputs * fit_flops(num_rows) <= MAX_FIT_FLOPS
     max_rows = MAX_FIT_ROWS_PER_OUTPUT if fit_each and outputs > 1 else MAX_FIT_ROWS
     selected = _selected_rows(num_rows, num_players, max_rows)
     seen = jax.lax.stop_gradient(Rows(*(array[selected] for array in rows)))
-    begin, prior = start(num_players, dtype, odd), first_prior(num_players, dtype, odd)
+    low = jnp.where(has_all_twos(rows), LOW_ODDS, NO_LOW_ODDS).astype(dtype)
+    begin, prior = start(num_players, dtype, odd, low), first_prior(num_players, dtype, odd, low)
     if outputs == 1:
         mixture = fit(seen, begin, prior, SINGLE_EVALUATIONS, jitter=jitter)
-        return posterior(rows, mixture, elsewhere, jitter=jitter)
+        return _posteriors(rows, mixture, elsewhere, jitter)
     pooled = _pooled(jnp.where(informative, seen.targets, 0))
     if not fit_each:
         together = seen._replace(targets=pooled)
         mixture = fit(together, begin, prior, POOLED_EVALUATIONS, jitter=jitter)
-        return posterior(rows, mixture, elsewhere, jitter=jitter)
+        return _posteriors(rows, mixture, elsewhere, jitter)
     mixtures = _fit_each(seen, pooled, begin, prior, jitter)
 
     def of_output(column_and_mixture):
         column, mixture = column_and_mixture
         own = rows._replace(targets=column[:, None])
-        return jax.tree.map(
-            lambda array: array[:, 0], posterior(own, mixture, elsewhere, jitter=jitter)
-        )
+        return jax.tree.map(lambda array: array[:, 0], _posteriors(own, mixture, elsewhere, jitter))
 
     return jax.tree.map(jnp.transpose, jax.lax.map(of_output, (rows.targets.T, mixtures)))
+
+
+def _posteriors(
+    rows: Rows, mixture: SignMixture, elsewhere: Float[Array, "r n"], jitter: float
+) -> tuple[Posterior, Posterior]:
+    """With products of all numbers of signs, and of three at most where that can be of use."""
+    every = posterior(rows, mixture, elsewhere, jitter=jitter)
+    if not mixture.odd or not can_have_all_twos(*rows.signs.shape):
+        return every, every
+    after = rows._replace(signs=sequence_after(every.values, rows.signs))
+    return every, posterior(after, mixture.only_low(), elsewhere, jitter=jitter)
 
 
 def _fit_each(
@@ -86,15 +107,29 @@ def _fit_each(
     return jax.tree.map(lambda array: array[1:], mixtures)
 
 
+def can_have_all_twos(num_rows: int, num_players: int) -> bool:
+    """Whether a plan of so many rows may hold every set of two players."""
+    return 4 <= num_players <= MAX_PLAYERS_IN_TWOS and num_rows > num_pairs(num_players)[1]
+
+
+def has_all_twos(rows: Rows) -> Bool[Array, ""]:
+    """Whether every set of two players and its complement is among the rows."""
+    num_players = rows.signs.shape[1]
+    if not can_have_all_twos(*rows.signs.shape):
+        return jnp.zeros((), bool)
+    is_two = jnp.abs(rows.signs.sum(1)) == abs(num_players - 4)
+    return (is_two & rows.live).sum() == num_pairs(num_players)[1]
+
+
 def _jitter(num_rows: int, num_elsewhere: int, dtype) -> float:
     """What rounding does to the factor, and to means with which many other worths are compared."""
-    jitter = 1e-7 if dtype == jnp.float64 else 2e-8 * min(num_rows, MAX_FIT_ROWS)
+    jitter = 8e-16 * num_rows**2 if dtype == jnp.float64 else 2e-8 * min(num_rows, MAX_FIT_ROWS)
     return jitter * (1 + 2e-3 * num_elsewhere)
 
 
-def _fit_flops(num_rows: int) -> float:
-    """Of a fit to one output and its posterior."""
-    return MIN_FIT_FLOPS + 18 * min(num_rows, MAX_FIT_ROWS_PER_OUTPUT) ** 3 + 2 * num_rows**3
+def fit_flops(num_rows: int) -> float:
+    """Of a fit to one output and its two posteriors."""
+    return MIN_FIT_FLOPS + 18 * min(num_rows, MAX_FIT_ROWS_PER_OUTPUT) ** 3 + 4 * num_rows**3
 
 
 def _selected_rows(num_rows: int, num_players: int, max_rows: int) -> Int[np.ndarray, "few"]:
@@ -114,49 +149,6 @@ def _pooled(targets: Float[Array, "m out"]) -> Float[Array, "m few"]:
         return targets
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (outputs, MAX_POOLED_COLUMNS))
     return targets @ jnp.asarray(signs, targets.dtype)
-
-
-def start(num_players: int, dtype, odd: bool) -> SignMixture:
-    """Where the first fit begins: interactions that fade within a few players, however many there
-    are.
-
-    A sum of θ far above that of the game (it was 1 to 2 for networks of 100 to 784 players) takes
-    more steps to leave than there are.
-    """
-    theta = float(np.log(min(0.3, 2 / num_players)))
-    return _mixture(num_players, dtype, odd, theta, nu=-4.0, w=-3.0)
-
-
-def first_prior(num_players: int, dtype, odd: bool) -> Prior:
-    """Interactions fade with the number of players; θ, ν and w are known to an order of magnitude
-    or two.
-    """
-    centre = _mixture(num_players, dtype, odd, -0.5 * float(np.log(num_players)), nu=-5.0, w=-3.0)
-    return Prior(centre, _mixture(num_players, dtype, odd, 1.0, nu=4.0, w=2.0), 2.0)
-
-
-def prior_around(mixture: SignMixture) -> Prior:
-    """For one output, about the mixture that fits all of them."""
-    num_players, dtype = len(mixture.log_theta), mixture.log_theta.dtype
-    return Prior(mixture, _mixture(num_players, dtype, mixture.odd, 1.0, nu=3.0, w=2.0), 1.0)
-
-
-def bounds(num_players: int, dtype, odd: bool) -> tuple[SignMixture, SignMixture]:
-    """The least and the greatest hyperparameters that a fit may take."""
-    return (
-        _mixture(num_players, dtype, odd, -7.0, nu=-16.0, w=-12.0),
-        _mixture(num_players, dtype, odd, float(np.log(3)), nu=3.0, w=3.0),
-    )
-
-
-def _mixture(num_players: int, dtype, odd: bool, theta: float, *, nu: float, w: float):
-    """A mixture from numbers, all of them logarithms."""
-    return SignMixture(
-        log_theta=jnp.full(num_players, theta, dtype),
-        log_nu=jnp.asarray(nu, dtype),
-        log_w=jnp.asarray(w, dtype),
-        odd=odd,
-    )
 
 
 def fit(

@@ -2,13 +2,15 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from jaxshap.estimators.odd.balanced import BalancedPairs, rounding_error, unit_rows
+from jaxshap.estimators.odd.balanced import BalancedPairs, unit_rows
 from jaxshap.estimators.odd.kernels import white_value_cross
-from jaxshap.estimators.odd.read_out import read_out
+from jaxshap.estimators.odd.read_out import Shown, read_out
 from jaxshap.estimators.protocol import Estimate, Plan
+from jaxshap.estimators.stating import stated
 
 MAX_ENUMERABLE_PLAYERS = 31  # beyond, no plan can hold every pair
 
@@ -20,12 +22,16 @@ class OddGP(BalancedPairs):
 
     Only the odd part of a game, (v(S) − v(N∖S))/2, matters to Shapley values; a Gaussian process
     with a length scale for each player learns how fast its interactions fade, and gives the values
-    in closed form. Where an additive game predicts left-out pairs better, its least squares are
-    taken instead. Values sum to v(N) − v(∅), are exact for games with interactions of at most two
-    players, and when all pairs are enumerated. Otherwise biased: worths of nearby coalitions are
+    in closed form. How worths depend on size alone is learned apart, since it gives all players the
+    same. Where an additive game, or one without interactions of five players and more, predicts
+    left-out pairs better, it is taken instead. Values sum to v(N) − v(∅), are exact for games with
+    interactions of at most two players, for those of at most four from about n³/3 evaluations on,
+    and when all pairs are enumerated. Otherwise biased: worths of nearby coalitions are
     assumed to be alike, and it gains least where they jump. Beyond 4,000 pairs the process knows
     the first, and the others correct it: a regression, as `Leverage` does it, of its errors on
-    them. Standard errors are the posterior's, widened by a rule learned on random games.
+    them. Standard errors are the posterior's, widened by a rule learned on random games, and hold
+    what an interaction that no pair shows could do: they are not 0 for an additive game, and NaN,
+    unknown, where all worths of all outputs are the same.
     Related: OddSHAP (2026), ShaplEIG (2026), Zhou et al. (2025).
 
     Args:
@@ -51,11 +57,37 @@ class OddGP(BalancedPairs):
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
         rows, scale = unit_rows(plan, (worths[::2] - worths[1::2]) / 2, (full - empty) / 2)
-        values, error = read_out(rows, self.fit_each)
-        values, error = values * scale, error * scale + rounding_error(worths, empty, full)
+        scale = jnp.where(scale == 0, 1, scale)
+        found = read_out(rows, self.fit_each, _shown(plan, worths, empty, full, scale))
+        values = found.values * scale
+        error = found.std_error * scale
+        complete: bool | Array = False
         if num_players <= MAX_ENUMERABLE_PLAYERS:
             complete = rows.live.sum() == 2 ** (num_players - 1)
             exact = white_value_cross(rows.signs).T @ rows.targets * scale
-            values, error = jnp.where(complete, exact, values), jnp.where(complete, 0, error)
+            values = jnp.where(complete, exact, values)
         values = values + ((full - empty).reshape(-1) - values.sum(0)) / num_players
-        return Estimate(*(array.reshape(-1, *empty.shape) for array in (values, error)))
+        values, error = (array.reshape(-1, *empty.shape) for array in (values, error))
+        return stated(values, error, exact=complete)
+
+
+def _shown(
+    plan: Plan,
+    worths: Float[Array, "m *out"],
+    empty: Float[Array, "*out"],
+    full: Float[Array, "*out"],
+    scale: Float[Array, "out"],
+) -> Shown:
+    """In units of `scale`; a spread of NaN where no output varies: nothing tells what a coalition
+    not seen could show. An output that is constant beside others that vary is taken as constant.
+    """
+    worths = jax.lax.stop_gradient(jnp.where(plan.live.reshape(-1, *(1,) * empty.ndim), worths, 0))
+    worths, ends = worths.reshape(len(worths), -1), jnp.stack([empty, full]).reshape(2, -1)
+    lowest, highest = ends.min(0), ends.max(0)
+    inside = jnp.where(plan.live[:, None], worths, lowest)
+    spread = jnp.maximum(inside.max(0), highest) - jnp.minimum(inside.min(0), lowest)
+    varies = spread > 0
+    constant = jnp.where(varies.any(), 0, jnp.nan).astype(spread.dtype)
+    even = (inside[::2] + inside[1::2] - ends.sum(0)) / 2
+    even = jnp.pad(even, ((1, 0), (0, 0)))  # {∅, N} is where it is measured from
+    return Shown(jnp.where(varies, spread / 2, constant) / scale, even / scale)

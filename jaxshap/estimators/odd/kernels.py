@@ -68,6 +68,60 @@ def pair_variance(theta: Float[Array, "n"]) -> Float[Array, "n n"]:
     return 4 * (products[:, None] * each).T @ each
 
 
+def low_kernel(
+    signs: Float[Array, "m n"], others: Float[Array, "k n"], theta: Float[Array, "n"]
+) -> Float[Array, "m k"]:
+    """Products of one and of three signs: Σ_i a_i + Σ_{i<j<k} a_i a_j a_k with a_i = θ_i z_i z'_i,
+    over its value at z = z'.
+    """
+    inner, cubes = (signs * theta) @ others.T, (signs * theta**3) @ others.T
+    return _up_to_three(inner, cubes, theta) / _size_up_to_three(theta)
+
+
+def low_value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n"]:
+    """Covariance of φ_i and such products at z: one of k signs gives 2/k to each of its players."""
+    scaled = signs * theta
+    others = scaled.sum(1, keepdims=True) - scaled
+    return 2 * scaled * (1 + _pairs_of(others, theta) / 3) / _size_up_to_three(theta)
+
+
+def low_value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
+    pairs = _pairs_of(theta.sum() - theta, theta)
+    return 4 * theta * (1 + pairs / 9) / _size_up_to_three(theta)
+
+
+def _pairs_of(others: Float[Array, "*m n"], theta: Float[Array, "n"]) -> Float[Array, "*m n"]:
+    """Σ_{j<k≠i} a_j a_k for each i, from Σ_{j≠i} a_j, where a_j² = θ_j²."""
+    return (others**2 - ((theta**2).sum() - theta**2)) / 2
+
+
+def _size_up_to_three(theta: Float[Array, "n"]) -> Float[Array, ""]:
+    return _up_to_three(theta.sum(), (theta**3).sum(), theta)
+
+
+def _up_to_three(
+    inner: Float[Array, "*m"], cubes: Float[Array, "*m"], theta: Float[Array, "n"]
+) -> Float[Array, "*m"]:
+    """e₁ + e₃ by Newton's identities, from Σ a, Σ a³ and Σ a² = Σ θ²."""
+    return inner + (inner**3 - 3 * inner * (theta**2).sum() + 2 * cubes) / 6
+
+
+def size_kernel(signs: Float[Array, "m n"], others: Float[Array, "k n"]) -> Float[Array, "m k"]:
+    """1 for coalitions of one size, −1 for opposite sizes: any odd function of the size."""
+    size, other = signs.sum(1)[:, None], others.sum(1)
+    return (size == other).astype(signs.dtype) - (size == -other).astype(signs.dtype)
+
+
+def size_value_cross(signs: Float[Array, "m n"]) -> Float[Array, "m n"]:
+    """Covariance of φ_i and a function of the size at z: all players get the same share of
+    v(N) − v(∅), and sizes between tell nothing.
+    """
+    num_players = signs.shape[1]
+    size = signs.sum(1, keepdims=True)
+    ends = (size == num_players).astype(signs.dtype) - (size == -num_players).astype(signs.dtype)
+    return jnp.broadcast_to(ends * (2 / num_players), signs.shape)
+
+
 def white_value_cross(signs: Float[Array, "m n"]) -> Float[Array, "m n"]:
     """What a pair counts for φ_i in the exact sum: the read-out of the part that no kernel
     predicts.

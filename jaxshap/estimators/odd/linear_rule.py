@@ -10,6 +10,7 @@ from jaxshap.estimators.least_squares import debiased_odd_fit, sequence_after
 from jaxshap.estimators.odd.design import balanced_pairs, balanced_rates
 from jaxshap.estimators.pair_regression import regress_pairs
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.estimators.stating import stated
 from jaxshap.games import affordable_pairs, paired
 
 
@@ -69,4 +70,7 @@ class OddLinear(Estimator):
             chance = (unbiased.std_error**2).mean(0)
             error = jnp.sqrt(error**2 + jnp.where(apart > 2 * chance, apart - chance, 0))
         shape = (num_players, *empty.shape)
-        return Estimate(values.reshape(shape), error.reshape(shape))
+        spare = plan.live[::2].sum() - 2 * num_players  # n pairs are single players
+        exhausted = len(signs) == num_players
+        values, error = values.reshape(shape), error.reshape(shape)
+        return stated(values, error, degrees=jnp.maximum(spare, 1), exact=exhausted)

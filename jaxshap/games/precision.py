@@ -1,0 +1,39 @@
+"""Full precision for the library's own arithmetic; the user's model keeps what the user has set.
+
+Accelerators multiply float32 matrices in bfloat16 or TF32 unless they are told otherwise. Every
+product that belongs to the library is traced inside a function with this decorator, which never
+calls the user's model. What a model returns in half precision is widened where it leaves it.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def full_precision(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function with all its matrix products in the precision of their operands."""
+
+    @functools.wraps(function)
+    def precise(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with jax.default_matmul_precision("highest"):
+            return function(*args, **kwargs)
+
+    return precise
+
+
+def at_least_float32(dtype: Any) -> Any:
+    """Half precision is widened; everything else stays as it is."""
+    return np.dtype(np.float32) if jnp.dtype(dtype).itemsize < 4 else jnp.dtype(dtype)
+
+
+def widened(numbers: Any) -> Any:
+    """Half-precision numbers as float32, so that sums lose no digits; all others as they are."""
+    narrow = jnp.issubdtype(numbers.dtype, jnp.floating) and numbers.dtype.itemsize < 4
+    return numbers.astype(np.float32) if narrow else numbers

@@ -1,0 +1,152 @@
+"""explain_texts: from a model and a list of strings to coloured texts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Array, Key
+
+from jaxshap.engine import BatchSize, check_batch_size, read_key
+from jaxshap.errors import EvaluationError, Interrupted
+from jaxshap.estimators import Estimator
+from jaxshap.explaining import Explanation, explain
+from jaxshap.games import Game
+from jaxshap.texts.absences import Absence
+from jaxshap.texts.dividing import Divide, words
+from jaxshap.texts.reading import Readied, read_texts
+from jaxshap.texts.text_explanation import TextExplanation, TextExplanations, of_text
+
+
+def explain_texts(
+    model: Callable,
+    texts: Sequence[str],
+    *,
+    tokenizer: Any = None,
+    players: Divide = words,
+    absent: Absence | None = None,
+    max_length: int | None = None,
+    estimator: Estimator | None = None,
+    budget: int | None = None,
+    tol: float | None = None,
+    key: Key[Array, ""] | int = 0,
+    output_names: Sequence[str] | None = None,
+    batch_size: BatchSize = "auto",
+    progress: bool | None = None,
+) -> TextExplanations:
+    """Shapley values of the words, sentences or tokens of each text; each has its own players.
+
+    Without a tokeniser the model is any function of a list of strings (a pipeline, a remote model,
+    an ONNX session), and no string is asked about twice. With one it is a JAX function of token
+    numbers and attention mask, both `(rows, length)`; texts are padded to a few lengths, so that
+    they share programs. Special tokens always stay.
+
+    Args:
+        model: maps a list of strings, or token numbers and attention mask, to `(rows,)` or
+            `(rows, outputs)`; `jaxshap.host(model)` marks a model of tokens outside JAX.
+        texts: the strings to explain.
+        tokenizer: one of Hugging Face's `tokenizers`, or a fast one of `transformers`; None for a
+            model of strings.
+        players: who plays: `words`, `sentences`, `matches(pattern)`, `pieces(tokenizer)`, or any
+            function from a text to its spans.
+        absent: what absent means: `Removed()` (the default) or `Replaced(string)` for strings,
+            `MaskToken()` (the default), `Hidden()`, `Removed()` or `Embedded(embed)` for tokens.
+        max_length: the most tokens that the model takes, special ones included; by default what
+            the tokeniser says, if it does.
+        estimator: how to estimate, see `jaxshap.explain`.
+        budget: coalitions per text, see `jaxshap.explain`.
+        tol: spend until every standard error is at most this share of the spread.
+        key: a JAX key or a whole number.
+        output_names: names of the outputs.
+        batch_size: inputs per call of the model; "auto" chooses by memory.
+        progress: whether to show a bar; None shows one on a terminal after two seconds.
+
+    Returns:
+        `TextExplanations`, one per text, which draw themselves as coloured texts.
+
+    Raises:
+        InputError: a text is empty, has a single player or is too long, or the tokeniser lacks a
+            token that is needed; the model has then not been asked anything.
+        Interrupted: on Ctrl-C; it carries the explanations so far.
+        EvaluationError: the model failed; it carries the explanations so far.
+
+    Example:
+        >>> import jaxshap
+        >>> def model(texts):
+        ...     return [2.0 * ("good" in text) - ("not" in text) for text in texts]
+        >>> explained = jaxshap.texts.explain_texts(model, ["not good", "a good day"])
+        >>> [one.values.tolist() for one in explained]
+        [[[-1.0, 2.0]], [[0.0, 2.0, 0.0]]]
+    """
+    check_batch_size(batch_size)
+    readied = read_texts(model, texts, tokenizer, players, absent, max_length, batch_size)
+    how = {"estimator": estimator, "budget": budget, "tol": tol, "batch_size": batch_size}
+    return explain_readied(readied, key, output_names, how | {"progress": progress})
+
+
+def text_game(
+    model: Callable,
+    text: str,
+    *,
+    tokenizer: Any = None,
+    players: Divide = words,
+    absent: Absence | None = None,
+    max_length: int | None = None,
+) -> Game:
+    """The game that `explain_texts` plays for one text, for interactions and other estimators.
+
+    Args:
+        model: see `explain_texts`, as for the other arguments.
+        text: the text.
+        tokenizer: None for a model of strings.
+        players: who plays.
+        absent: what absent means.
+        max_length: the most tokens that the model takes.
+
+    Returns:
+        A Game on the host, whose worths are `(1, *outputs)`.
+
+    Raises:
+        InputError: as `explain_texts` does.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.texts.text_game(lambda texts: [float(len(t)) for t in texts], "so bad")
+        >>> jaxshap.shapley_values(game)[:, 0].tolist()
+        [2.5, 3.5]
+    """
+    (one,) = read_texts(model, [text], tokenizer, players, absent, max_length, "auto")
+    return one.game()
+
+
+def explain_readied(
+    readied: Sequence[Readied], key: Any, output_names: Any, how: dict[str, Any]
+) -> TextExplanations:
+    """One explanation after the other, each with draws of its own."""
+    key, done = read_key(key), []
+    for number, one in enumerate(readied):
+        own_names = one.output_names if output_names is None else output_names
+        own_how = how | {"key": jax.random.fold_in(key, number), "output_names": own_names}
+        try:
+            done.append(_explain_one(one, own_how))
+        except (Interrupted, EvaluationError) as stop:
+            if stop.explanation is not None:
+                done.append(of_text(stop.explanation, one.divided))
+            stop.explanation = TextExplanations(tuple(done)) if done else None
+            raise
+    return TextExplanations(tuple(done))
+
+
+def _explain_one(one: Readied, how: dict[str, Any]) -> TextExplanation:
+    """`explain` with rows that say who is present: everyone, and in the background nobody."""
+    game = one.game()
+
+    def presence(model, X, background, *, weights=None, players=None) -> Game:
+        return game
+
+    everyone = np.ones((1, game.num_players))
+    names = list(one.divided.names)
+    explanation: Explanation = explain(
+        game.value, everyone, 0 * everyone, value=presence, feature_names=names, **how
+    )
+    return of_text(explanation, one.divided)
