@@ -36,7 +36,7 @@ def _stopping(error):
     def predict(rows):
         global calls
         calls += 1
-        if calls > 8:
+        if calls > 10:  # the first two are those of the check
             raise error
         return np.asarray(rows, float).sum(1) + np.asarray(rows, float)[:, 0] ** 2
     return predict

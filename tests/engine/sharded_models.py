@@ -37,7 +37,7 @@ def program(game, mesh):
     game, placement = place(game, mesh)
     some = jax.device_put(np.ones((2, 16, FEATURES), bool), placement.shared_out)
     count = jax.device_put(np.int32(2), placement.replicated)
-    lowered = batches._gathered(placement.mesh).lower(game, some, None, count)
+    lowered = jax.jit(batches._gathered(placement.mesh)).lower(game, some, None, count)
     return lowered.compile().as_text(), placement
 
 

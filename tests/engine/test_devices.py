@@ -37,7 +37,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxshap.engine.batches import _gathered
 spread = NamedSharding(mesh, PartitionSpec(None, ("a", "b")))
 batches = jax.device_put(np.ones((2, 16, 12), bool), spread)
-text = _gathered(mesh).lower(game, batches, None, 2).compile().as_text()
+text = jax.jit(_gathered(mesh)).lower(game, batches, None, 2).compile().as_text()
 assert "all-gather" in text  # the work was shared out, or there would be nothing to gather
 many = np.repeat(X, 8, axis=0)
 rows = jax.device_put(many, NamedSharding(mesh, PartitionSpec(("a", "b"))))
