@@ -9,7 +9,6 @@ import pytest
 import jaxshap
 from jaxshap.explaining import limits, pace, rounds
 
-
 CHECKED = 4  # inputs: row and reference twice, to see whether the model repeats itself
 
 
