@@ -36,14 +36,21 @@ def jitted_with_model(function: Callable, **options: Any) -> Callable:
 
 def compiled(function: Callable, static_argnums: int | tuple[int, ...]) -> Callable:
     """`jax.jit` for plans and solves, which hold many small operations; not for use inside of
-    another jit.
+    another jit. Who has told JAX to leave out optimisations gets what JAX does then.
     """
-    return functools.wraps(function)(lambda *args: _jitted(function, static_argnums)(*args))
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        plain = jax.config.read("jax_disable_most_optimizations")
+        return _jitted(function, static_argnums, plain)(*args)
+
+    return call
 
 
 @functools.cache
-def _jitted(function: Callable, static_argnums: int | tuple[int, ...]) -> Callable:
-    return jax.jit(function, static_argnums=static_argnums, compiler_options=_options())
+def _jitted(function: Callable, static_argnums: int | tuple[int, ...], plain: bool) -> Callable:
+    options = {} if plain else _options()
+    return jax.jit(function, static_argnums=static_argnums, compiler_options=options)
 
 
 @functools.cache

@@ -209,10 +209,12 @@ def test_the_fit_descends_to_where_the_gradient_vanishes():
         rng = np.random.default_rng(1)
         rows = rows_of(SIGNS[16:], np.tanh(SIGNS[16:] @ rng.normal(size=(N, 2)) / 2))
         prior, begin = first_prior(N, jnp.float64, True), start(N, jnp.float64, True)
-        mixtures = [fit(rows, begin, prior, count, jitter=1e-7) for count in (1, 5, 10, 40, 200)]
-        objectives = [
-            sign_process.objective(rows, mixture, prior, jitter=1e-7) for mixture in mixtures
-        ]
+        fitted = jax.jit(lambda count: fit(rows, begin, prior, count, jitter=1e-7))
+        mixtures = [fitted(count) for count in (1, 5, 10, 40, 200)]
+        evaluated = jax.jit(
+            lambda mixture: sign_process.objective(rows, mixture, prior, jitter=1e-7)
+        )
+        objectives = [evaluated(mixture) for mixture in mixtures]
         values = [value for value, _ in objectives]
         assert values[0] > values[1] > values[2] >= values[3]
         slopes = jax.tree.map(
@@ -240,10 +242,9 @@ def test_gradients_are_those_of_the_linear_map_with_hyperparameters_held(monkeyp
         def objective(worths):
             return upstream @ jaxshap.OddGP().solve(plan, worths, empty, full).values
 
-        gradient = jax.jit(jax.grad(objective))(worths)
         monkeypatch.setattr(sign_fit, "fit", keeping)
-        objective(worths)
-        monkeypatch.setattr(sign_fit, "fit", lambda *args, **kwargs: kept[0])
+        gradient, mixture = jax.jit(lambda worths: (jax.grad(objective)(worths), kept[0]))(worths)
+        monkeypatch.setattr(sign_fit, "fit", lambda *args, **kwargs: mixture)
         held = jax.jit(objective)
         for index in (0, 7, 20, 37):
             step = jnp.zeros_like(worths).at[index].set(1e-4)
@@ -425,17 +426,20 @@ def test_a_budget_beyond_the_process_is_no_step_back_and_has_gradients(monkeypat
     game = jaxshap.table(jnp.asarray(smooth_worths(8, 0), jnp.float32))
     plan = jaxshap.OddGP().plan(jax.random.key(0), 8, 122)
     worths = jax.vmap(game)(plan.coalitions)
-    whole = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
+
+    def solve(seen):
+        estimate = jaxshap.OddGP().solve(plan, seen, game.empty, game.full)
+        return estimate.values, estimate
+
+    whole = jax.jit(solve)(worths)[1]
     monkeypatch.setattr(odd_read_out, "MAX_PROCESS_ROWS", 50)
-    _, back = jax.vjp(
-        lambda seen: jaxshap.OddGP().solve(plan, seen, game.empty, game.full).values, worths
+    by_worths, part = map(
+        jax.device_get, jax.jit(jax.jacrev(lambda seen: solve(seen), has_aux=True))(worths)
     )
-    by_worths = np.asarray(jax.vmap(back)(jnp.eye(8, dtype=jnp.float32))[0])
     assert np.abs(by_worths).max() > 1e-3
     np.testing.assert_allclose(
         by_worths.sum(0), 0, atol=1e-5
     )  # all of them share v(N) − v(∅), whatever was seen
-    part = jaxshap.OddGP().solve(plan, worths, game.empty, game.full)
     truth = np.asarray(jaxshap.shapley_values(game))
     assert (np.abs(part.values - truth) < 4 * part.std_error).all()
     assert (part.std_error**2).mean() < 4 * (whole.std_error**2).mean()
@@ -519,9 +523,9 @@ def test_games_without_roughness_do_not_break_the_factor_in_float32():
 
 
 def test_errors_in_float32_do_not_cancel_to_zero():
-    """A logistic model, where half of all pairs tell nearly everything: 60 values."""
+    """A logistic model, where half of all pairs tell nearly everything: 24 values."""
     rng = np.random.default_rng(0)
-    rows, background = rng.normal(size=(5, 12)), rng.normal(size=(50, 12))
+    rows, background = rng.normal(size=(2, 12)), rng.normal(size=(50, 12))
     slopes = rng.normal(size=12) * np.linspace(2, 0.1, 12)
     players = membership(12)
     inside = (players[:, None] * rows) @ slopes  # (coalitions, rows)
