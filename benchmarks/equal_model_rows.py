@@ -1,23 +1,33 @@
 """Errors at equal model rows: coalitions × background rows is what a user pays for.
 
-Six models that nobody tuned on (networks and boosted trees on made-up data), backgrounds of 1 to
-100 rows, budgets of 5, 10 and 20 evaluations per player. Each estimator's squared error against the
-exact values, over that of `Leverage` with one plan for all background rows, and the share of values
-within 1.96 standard errors. Then a background as large as the data: `model_rows=` against a random
-hundred of its rows at the same cost.
+Seven models that nobody tuned on (networks, formulas and boosted trees on made-up data),
+backgrounds of 1 to 100 rows, budgets of 5, 10 and 20 evaluations per player. Each estimator's squared error
+against the exact values, over that of `Leverage` with one plan for all background rows, and the
+share of values within their 95 % intervals. Peers ask all background rows about the same
+coalitions; for each model the best of them counts. Then a background as large as the data:
+`model_rows=` against a random hundred of its rows at the same cost.
 """
 
 import argparse
+import functools
+import warnings
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.stats
+from peers import CountedGame, shap_kernel, shap_permutation, shapiq_estimator, table_worths
 from report import write_table
+from sklearn.ensemble import GradientBoostingRegressor
 
 import jaxshap
+from jaxshap.games import Host
 
 PLAYERS, ROWS = 11, 4
 BACKGROUNDS = (1, 10, 30, 100)
+LARGE_BACKGROUNDS = (1_000, 10_000)
+MODEL_ROWS = 20_000  # for each explained row, of a large background
 BUDGETS = (5, 10, 20)
 ESTIMATORS = {
     "default": None,
@@ -25,9 +35,32 @@ ESTIMATORS = {
     "Scattered()": jaxshap.Scattered(),
     "Scattered(Leverage())": jaxshap.Scattered(jaxshap.Leverage()),
 }
+PAIRED = {"pairing_trick": True}
+PEERS = {
+    "shap Kernel": ("shap", shap_kernel),
+    "shap Permutation": ("shap", shap_permutation),
+    "LeverageSHAP": ("shapiq", shapiq_estimator("LeverageSHAP")),
+    "PolySHAP(2)": ("shapiq", shapiq_estimator("PolySHAP", lambda _: PAIRED | {"max_order": 2})),
+    "RegressionMSR": ("shapiq", shapiq_estimator("RegressionMSR")),
+    "ProxySHAP": ("shapiq", shapiq_estimator("ProxySHAP", lambda _: {"max_order": 1})),
+    "OddSHAP": ("shapiq", shapiq_estimator("OddSHAP")),
+}
 
 
-def models(seed: int) -> dict:
+class Boosted:
+    """Boosted trees of depth 4, fitted to a smooth function; called in numpy."""
+
+    def __init__(self, rng: np.random.Generator):
+        rows = rng.normal(size=(2000, PLAYERS))
+        targets = np.sin(rows @ rng.normal(size=(PLAYERS, 4)) / 2).sum(1)
+        self.trees = GradientBoostingRegressor(max_depth=4, n_estimators=60, random_state=0)
+        self.trees.fit(rows, targets)
+
+    def __call__(self, rows):
+        return self.trees.predict(rows)
+
+
+def models(seed: int) -> dict[str, Callable]:
     """Functions of rows, drawn by the seed."""
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=(PLAYERS, 24)), rng.normal(size=24) / 5
@@ -40,6 +73,7 @@ def models(seed: int) -> dict:
         "logistic": lambda x: jax.nn.sigmoid(2 * x @ slopes),
         "clusters": lambda x: jnp.exp(-((x[:, None] - centres) ** 2).mean(2)) @ second[:6],
         "steps": lambda x: ((x @ first) > 0.5).astype(x.dtype) @ second,
+        "boosted trees": jaxshap.host(Boosted(rng)),
     }
 
 
@@ -47,64 +81,125 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--keys", type=int, default=3)
     options.add_argument("--seed", type=int, default=0)
-    keys, seed = vars(options.parse_args()).values()
-    rng = np.random.default_rng(seed + 1)
-    table = rng.normal(size=(ROWS + 4000, PLAYERS)).astype(np.float32)
+    options.add_argument("--no-peers", action="store_true")
+    options = options.parse_args()
+    drawn, keys = models(options.seed), options.keys
+    rng = np.random.default_rng(options.seed + 1)
+    table = rng.normal(size=(ROWS + max(LARGE_BACKGROUNDS), PLAYERS)).astype(np.float32)
     rows, pool = table[:ROWS], table[ROWS:]
+    peers = {} if options.no_peers else _installed()
     lines = []
     for count in BACKGROUNDS:
+        games = [_known(model, rows, pool[:count]) for model in drawn.values()]
         for budget in BUDGETS:
-            cells = [
-                _cell(model, rows, pool[:count], budget * PLAYERS, keys)
-                for model in models(seed).values()
-            ]
-            lines.append([count, f"{budget}n", *_summary(cells)])
+            cells = [_cell(*game, budget * PLAYERS, keys, peers) for game in games]
+            lines.append([count, f"{budget}n", *_summary(cells, peers)])
+            print(*lines[-1], flush=True)
     header = ["background", "budget"]
     header += [f"{name}: {what}" for name in ESTIMATORS for what in ("error", "worst", "covered")]
-    notes = [*_large_background(models(seed), rows, pool, keys)]
+    header += ["best peer: error"] if peers else []
+    notes = [
+        f"Seed {options.seed}, {keys} keys, {PLAYERS} players, {ROWS} rows, {len(drawn)} models: "
+    ]
+    notes[0] += "geometric mean over models of the ratio, the worst model, the mean coverage."
+    if peers:
+        notes[0] += f" Peers: {', '.join(peers)}."
+    notes += _large_backgrounds(drawn, rows, pool, keys)
     write_table(
         __file__, "Squared error over shared Leverage's at equal model rows", header, lines, notes
     )
 
 
-def _cell(model, rows, background, budget: int, keys: int) -> dict:
-    """Mean squared error and coverage of each estimator on one model."""
+def _installed() -> dict[str, Callable]:
+    """Peers bound to their library; whoever has none of them passes --no-peers."""
+    import shap
+    import shapiq
+
+    libraries = {"shap": shap, "shapiq": shapiq}
+    return {
+        f"{name} ({where} {libraries[where].__version__})": functools.partial(ask, libraries[where])
+        for name, (where, ask) in PEERS.items()
+    }
+
+
+def _known(model, rows, background):
+    """The game, its table of worths `(2**n, rows)` and its values `(n, rows)`."""
     game = jaxshap.marginal(model, rows, background)
-    truth = np.asarray(jaxshap.shapley_values(game))
+    coalitions = np.arange(2**PLAYERS)[:, None] >> np.arange(PLAYERS) & 1 == 1
+    worths = np.asarray(jaxshap.evaluate(game, coalitions), np.float64)
+    return game, worths, np.asarray(jaxshap.shapley_values(jaxshap.table(worths)))
+
+
+def _cell(game, worths, truth, budget: int, keys: int, peers: dict) -> dict:
+    """Mean squared error and coverage of each estimator on one model."""
     measured = {}
     for name, estimator in {"Leverage": jaxshap.Leverage(), **ESTIMATORS}.items():
         found = [jaxshap.estimate(key, game, estimator, budget) for key in range(keys)]
         errors = np.stack([np.asarray(estimate.values) - truth for estimate in found])
-        inside = np.abs(errors) <= 1.96 * np.stack([np.asarray(e.std_error) for e in found])
+        inside = np.abs(errors) <= np.stack([_half_width(estimate) for estimate in found])
         measured[name] = (errors**2).mean(), inside.mean()
+    for name, ask in peers.items():
+        measured[name] = _peer_error(ask, worths, truth, budget, keys), None
     return measured
 
 
-def _summary(cells: list[dict]) -> list[float]:
+def _half_width(estimate) -> np.ndarray:
+    return scipy.stats.t.ppf(0.975, np.asarray(estimate.degrees)) * np.asarray(estimate.std_error)
+
+
+def _peer_error(ask: Callable, worths, truth, budget: int, keys: int) -> float:
+    """Each row is a game of its own."""
+    squares = []
+    for row, key in np.ndindex(ROWS, keys):
+        counted = CountedGame(table_worths(worths[:, row]), PLAYERS)
+        with warnings.catch_warnings(action="ignore"):
+            squares.append((ask(counted, budget, key) - truth[:, row]) ** 2)
+    return float(np.mean(squares))
+
+
+def _summary(cells: list[dict], peers: dict) -> list[float]:
     """The geometric mean over models of the ratio to Leverage, the worst, and the mean coverage."""
     summary = []
     for name in ESTIMATORS:
         ratios = [cell[name][0] / cell["Leverage"][0] for cell in cells]
         covered = float(np.mean([cell[name][1] for cell in cells]))
         summary += [float(np.exp(np.mean(np.log(ratios)))), float(max(ratios)), covered]
+    if peers:
+        best = [min(cell[name][0] for name in peers) / cell["Leverage"][0] for cell in cells]
+        summary.append(float(np.exp(np.mean(np.log(best)))))
     return summary
 
 
-def _large_background(functions: dict, rows, pool, keys: int):
+def _large_backgrounds(drawn: dict, rows, pool, keys: int) -> Iterator[str]:
     """Per model: the error of `model_rows=` over that of a hundred rows at the same cost."""
-    for name, model in functions.items():
-        truth = np.asarray(jaxshap.shapley_values(jaxshap.marginal(model, rows, pool))).T
-        large, few, inside = [], [], []
-        for key in range(keys):
-            spread = jaxshap.explain(model, rows, pool, model_rows=20_000, key=key)
-            large.append(((spread.values - truth) ** 2).mean())
-            inside.append(np.abs(spread.values - truth) <= 1.96 * spread.std_error)
-            sample = pool[np.random.default_rng(key).choice(len(pool), 100, replace=False)]
-            hundred = jaxshap.explain(model, rows, sample, budget=200, key=key)
-            few.append(((hundred.values - truth) ** 2).mean())
-        ratio, covered = np.mean(large) / np.mean(few), np.mean(inside)
-        cost = "4,000 background rows, 20,000 model rows"
-        yield f"- {name}: {cost}: {ratio:.3f} of the error of 100 rows, covered {covered:.2f}"
+    for name, model in drawn.items():
+        for count in LARGE_BACKGROUNDS:
+            ratio, covered = _large_background(model, rows, pool[:count], keys)
+            yield (
+                f"- {name}: {count:,} background rows, {MODEL_ROWS:,} model rows: {ratio:.3f} of "
+                f"the squared error of 100 rows, covered {covered:.2f}"
+            )
+
+
+def _large_background(model, rows, background, keys: int) -> tuple[float, float]:
+    truth = _exact_values(model, rows, background)
+    large, few, inside = [], [], []
+    for key in range(keys):
+        spread = jaxshap.explain(model, rows, background, model_rows=MODEL_ROWS, key=key)
+        low, high = spread.interval(0.95)
+        large.append(((spread.values - truth) ** 2).mean())
+        inside.append((low <= truth) & (truth <= high))
+        some = np.random.default_rng(key).choice(len(background), 100, replace=False)
+        hundred = jaxshap.explain(model, rows, background[some], budget=MODEL_ROWS // 100, key=key)
+        few.append(((hundred.values - truth) ** 2).mean())
+    return float(np.mean(large) / np.mean(few)), float(np.mean(inside))
+
+
+def _exact_values(model, rows, background) -> np.ndarray:
+    if isinstance(model, Host):
+        return jaxshap.explain(model.function.trees, rows, background).values
+    game = jaxshap.marginal(model, rows, background)
+    return np.asarray(jaxshap.shapley_values(game)).T
 
 
 if __name__ == "__main__":
