@@ -84,7 +84,7 @@ def _solved(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
 
 
 def _solved_each(estimator: Scattered, plan: Plan, worths, empty, full) -> Estimate:
-    return estimator.solve_each(plan, worths, empty, full)
+    return estimator.estimator.solve_strata(plan, worths, empty, full)
 
 
 _solve = compiled(_solved, static_argnums=0)

@@ -55,7 +55,7 @@ def all_pairs(num_players):
 def test_read_outs_are_exact_for_additive_games_and_unbiased_for_every_game(num_players, count):
     """Σ_p linear_p centred_pᵀ is the identity on vectors of sum 0, and each size has its share."""
     sides = pair_sequence(num_players).first(count)
-    linear, centred, _ = read_out(sides)
+    linear, centred = read_out(sides)[:2]
     identity = np.eye(num_players) - 1 / num_players
     np.testing.assert_allclose(centred.T @ linear, identity, atol=1e-11)
     np.testing.assert_allclose(linear.sum(1), 0, atol=1e-11)
@@ -114,7 +114,7 @@ def test_errors_vanish_as_the_last_pairs_come_in():
     assert all(late < early / 2 for early, late in itertools.pairwise(errors))
     exact = read_out(pair_sequence(8).first(len(sides)))
     assert expected_error(pair_sequence(8).first(len(sides))) == pytest.approx(0, abs=1e-12)
-    np.testing.assert_array_equal(exact.left_out, 0)
+    np.testing.assert_array_equal(exact.variance, 0)
 
 
 @pytest.mark.parametrize("num_players", [4, 9, 20])
@@ -130,12 +130,12 @@ def test_where_regression_joins_in_nothing_is_lost_and_no_bias_comes_in(monkeypa
     errors = []
     for count in (200, 201, 400):
         sides = pair_sequence(11).first(count)
-        linear, centred, left_out = read_out(sides, dense=count <= 200)
+        linear, centred, precision, variance, _ = read_out(sides, dense=count <= 200)
         np.testing.assert_allclose(centred.T @ linear, np.eye(11) - 1 / 11, atol=1e-10)
         each = np.bincount(sizes_of(sides), (linear * centred).sum(1))[1:]
         np.testing.assert_allclose(each, 2, atol=1e-10)
-        assert left_out.shape == (count, count if count <= 200 else 1)
-        assert ((np.diag(left_out) if count <= 200 else left_out) > 0).all()
+        assert precision.shape == (count, count if count <= 200 else 1)
+        assert (variance > 0).all()
         errors.append(expected_error(sides))
     assert errors[1] <= errors[0] * (1 + 1e-6)
     assert errors[2] < 0.7 * errors[1]
