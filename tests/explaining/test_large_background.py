@@ -29,6 +29,8 @@ def test_values_add_up_to_the_prediction_less_the_mean_over_the_full_background(
     np.testing.assert_allclose(total, model(ROWS), atol=1e-4)
     assert explanation.num_model_rows <= 2000
     assert (explanation.std_error > 0).all()
+    diagnosis = explanation.diagnose()  # of the same background rows, at four times the cost
+    assert 2 * PLAYERS <= diagnosis.num_evaluations <= 8 * PLAYERS
 
 
 @pytest.mark.slow
