@@ -1,7 +1,7 @@
 """Time that the default's plan and solve take, without the model, in a fresh process and again.
 
-30 players, 100 background rows, 10 explained rows, the default budget. The goal is 1.5 seconds cold,
-compilation and read-out included, and 0.5 seconds warm, on two cores.
+30 players, 100 background rows, 10 explained rows, the default budget. The goal is 1.5 seconds
+cold, compilation and read-out included, and 0.5 seconds warm, on two cores.
 """
 
 import argparse
