@@ -5,7 +5,22 @@ from typing import Any
 from jaxshap.engine import Options
 from jaxshap.errors import InputError
 from jaxshap.explaining.problem import Problem
-from jaxshap.values import marginal
+from jaxshap.values import marginal, needs_background
+
+
+def check_background(background: Any, value: Any) -> None:
+    """A background where one is needed, and only there."""
+    needed = needs_background(value)
+    if background is None and needed:
+        raise InputError(
+            "pass background=, the rows that absent features come from: without it only a fitted "
+            "tree ensemble can be explained, with no estimator=, groups=, value= or reward=, and "
+            "images with a value of jaxshap.images."
+        )
+    if background is not None and not needed:
+        raise InputError(
+            f"value={value!r} makes absent parts of the rows themselves: omit the background."
+        )
 
 
 def check_tree_options(options: Options, separate_draws: bool) -> None:
