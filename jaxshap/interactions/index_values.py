@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError, MissingExtraError
-from jaxshap.estimators import Estimate
 from jaxshap.games import PlayerSet, check_index, position, sets_up_to
 
 
@@ -43,54 +42,6 @@ class Interactions:
     index: str = dataclasses.field(metadata={"static": True})
     num_players: int = dataclasses.field(metadata={"static": True})
     order: int = dataclasses.field(metadata={"static": True})
-
-    @classmethod
-    def from_pairs(
-        cls,
-        pairs: Estimate,
-        singles: Estimate | None = None,
-        base_values: Float[Array | np.ndarray, "*out"] | None = None,
-    ) -> "Interactions":
-        """Shapley interactions (SII) from estimated pairs.
-
-        Args:
-            pairs: what `estimate_interactions` returns, of shape (n, n, *out).
-            singles: Shapley values from `estimate` for the single players; NaN without them.
-            base_values: the worth of no players; NaN without it.
-
-        Returns:
-            The interactions of single players and of pairs.
-
-        Raises:
-            InputError: `pairs` is not of shape (n, n, …), or `singles` does not match it.
-
-        Example:
-            >>> import jaxshap
-            >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
-            >>> pairs = jaxshap.estimate_interactions(0, game)
-            >>> jaxshap.interactions.Interactions.from_pairs(pairs).values.tolist()
-            [nan, nan, 3.0]
-        """
-        number = len(pairs.values)
-        if pairs.values.shape[:2] != (number, number):
-            raise InputError(
-                f"pairs have shape {pairs.values.shape}: "
-                "pass what estimate_interactions returns, (n, n, …)."
-            )
-        first, second = np.triu_indices(number, 1)
-        unknown = jnp.full((number, *pairs.values.shape[2:]), np.nan, pairs.values.dtype)
-        singles = Estimate(unknown, unknown) if singles is None else singles
-        if singles.values.shape != unknown.shape:
-            raise InputError(
-                f"singles have shape {singles.values.shape} and pairs {pairs.values.shape}: "
-                "pass estimates of the same game."
-            )
-        values, std_error = (
-            jnp.concatenate([of_players, of_pairs[first, second]])
-            for of_players, of_pairs in zip(singles[:2], pairs[:2], strict=True)
-        )
-        base = unknown[0] if base_values is None else jnp.asarray(base_values)
-        return cls(values, std_error, base, "SII", number, min(2, number))
 
     def __getitem__(self, players: PlayerSet) -> Float[Array, "*out"]:
         return self.values[self._position(players)]
