@@ -47,6 +47,7 @@ from jaxshap.games.subsets import check_index as check_index
 from jaxshap.games.subsets import check_order as check_order
 from jaxshap.games.subsets import num_sets as num_sets
 from jaxshap.games.subsets import position as position
+from jaxshap.games.subsets import set_positions as set_positions
 from jaxshap.games.subsets import sets_of_size as sets_of_size
 from jaxshap.games.subsets import sets_up_to as sets_up_to
 from jaxshap.games.subsets import starts as starts

@@ -70,6 +70,15 @@ def position(players: PlayerSet, num_players: int, order: int) -> int:
     return starts(num_players, order)[len(members)] + int(rank)
 
 
+def set_positions(
+    players: Int[np.ndarray, "*sets size"], num_players: int
+) -> Int[np.ndarray, "*sets"]:
+    """Where sets of one size stand in `sets_up_to`, the players of each in ascending order."""
+    size = players.shape[-1]
+    ranks = _rank(players.reshape(-1, size), num_players)
+    return (starts(num_players, size)[size] + ranks).reshape(players.shape[:-1])
+
+
 def check_order(order: Any, num_players: int) -> None:
     """Refuse an order that is no whole number between 1 and the number of players."""
     is_whole = isinstance(order, int | np.integer) and not isinstance(order, bool)

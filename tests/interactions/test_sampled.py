@@ -66,7 +66,9 @@ def test_read_outs_are_those_of_the_index_on_the_covariance_of_all_worths(odd):
                 cross, variance = read(mixture(odd), signs, sets_of_size(N, size))
                 np.testing.assert_allclose(cross.T, own @ covariance, atol=1e-12)
                 expected = np.einsum("sa,ab,sb->s", own, covariance, own)
-                np.testing.assert_allclose(np.broadcast_to(variance, len(own)), expected, atol=1e-12)
+                np.testing.assert_allclose(
+                    np.broadcast_to(variance, len(own)), expected, atol=1e-12
+                )
 
 
 @pytest.mark.parametrize("index", WEIGHTS)
@@ -85,7 +87,10 @@ def test_nodes_have_the_moments_of_the_index(index):
 @pytest.mark.parametrize("index", INDICES)
 def test_they_are_exact_where_all_worths_are_affordable(index):
     game = game_of(random_table(3, N, 2))
-    found, expected = estimate_interactions(0, game, index, 3, 32), exact_interactions(game, index, 3)
+    found, expected = (
+        estimate_interactions(0, game, index, 3, 32),
+        exact_interactions(game, index, 3),
+    )
     np.testing.assert_array_equal(found.values, expected.values)
     np.testing.assert_array_equal(found.std_error, 0)
 
@@ -202,7 +207,9 @@ def test_blocks_of_sets_change_nothing(monkeypatch):
 def test_two_players_have_their_interaction_exactly(outputs, wrap):
     worths = random_table(11, 2, *outputs).astype(np.float32)
     found = wrap(lambda game: estimate_interactions(0, game, budget=4))(game_of(worths))
-    np.testing.assert_allclose(found[0, 1], worths[3] - worths[2] - worths[1] + worths[0], atol=1e-6)
+    np.testing.assert_allclose(
+        found[0, 1], worths[3] - worths[2] - worths[1] + worths[0], atol=1e-6
+    )
     np.testing.assert_array_equal(found.std_error, np.zeros((3, *outputs)))
 
 

@@ -77,7 +77,9 @@ def fitted(
     def of_output(column_and_mixture):
         column, mixture = column_and_mixture
         own = rows._replace(targets=column[:, None])
-        return jax.tree.map(lambda array: array[:, 0], _posteriors(own, mixture, elsewhere, jitter, asked))
+        return jax.tree.map(
+            lambda array: array[:, 0], _posteriors(own, mixture, elsewhere, jitter, asked)
+        )
 
     return jax.tree.map(jnp.transpose, jax.lax.map(of_output, (rows.targets.T, mixtures)))
 

@@ -77,7 +77,8 @@ class OddInteractions(BalancedPairs):
             singles = OddGP(self.fit_each).solve(plan, worths, empty, full)
             flat = (array.reshape(num_players, -1) for array in singles[:2])
             values, error = (
-                array.at[:num_players].set(own) for array, own in zip((values, error), flat, strict=True)
+                array.at[:num_players].set(own)
+                for array, own in zip((values, error), flat, strict=True)
             )
         if self.index in EFFICIENT:
             missing = (full - empty).reshape(-1) - values.sum(0)  # what jitter left

@@ -45,6 +45,12 @@ def node_weights(index: str, order: int, size: int, num_players: int, odd: bool)
     )
 
 
+def diagonal_nodes(index: str, order: int, size: int, num_players: int) -> NodeWeights:
+    """The measure for both halves of a game together; its `variance` means nothing."""
+    odd, even = (node_weights(index, order, size, num_players, half) for half in (True, False))
+    return odd._replace(cross=odd.cross + even.cross)
+
+
 def has_weight(index: str, order: int, size: int, num_players: int, odd: bool) -> bool:
     """Whether this half of a game matters to the index of sets of this size."""
     return any(

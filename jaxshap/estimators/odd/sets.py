@@ -121,7 +121,9 @@ class SetsOf:
             """Over products of one or three signs with S in them, each with a power of its g."""
             size = members.shape[1]
             one, three = (
-                float(sign_weight(self.index, self.order, size, k - size)) ** power if k >= size else 0
+                float(sign_weight(self.index, self.order, size, k - size)) ** power
+                if k >= size
+                else 0
                 for k in (1, 3)
             )
             squares = (theta**2).sum() - (theta[members] ** 2).sum(1)
@@ -151,9 +153,7 @@ class SetsOf:
         spare = -len(sets) % at_once
         blocks = np.concatenate([sets, sets[:1].repeat(spare, 0)]).reshape(-1, at_once, size)
         parts = jax.lax.map(of_block, jnp.asarray(blocks))
-        return jax.tree.map(
-            lambda part: part.reshape(-1, *part.shape[2:])[: len(sets)], parts
-        )
+        return jax.tree.map(lambda part: part.reshape(-1, *part.shape[2:])[: len(sets)], parts)
 
 
 def _over(rows: Float[Array, "m n"], members: Members) -> Float[Array, "m k"]:
