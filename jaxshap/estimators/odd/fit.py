@@ -62,7 +62,7 @@ def fitted(
     max_rows = MAX_FIT_ROWS_PER_OUTPUT if fit_each and outputs > 1 else MAX_FIT_ROWS
     selected = _selected_rows(num_rows, num_players, max_rows)
     seen = jax.lax.stop_gradient(Rows(*(array[selected] for array in rows)))
-    low = jnp.where(has_all_twos(rows), LOW_ODDS, NO_LOW_ODDS).astype(dtype)
+    low = jnp.where(odd & has_all_twos(rows), LOW_ODDS, NO_LOW_ODDS).astype(dtype)
     begin, prior = start(num_players, dtype, odd, low), first_prior(num_players, dtype, odd, low)
     if outputs == 1:
         mixture = fit(seen, begin, prior, SINGLE_EVALUATIONS, jitter=jitter)
@@ -77,9 +77,8 @@ def fitted(
     def of_output(column_and_mixture):
         column, mixture = column_and_mixture
         own = rows._replace(targets=column[:, None])
-        return jax.tree.map(
-            lambda array: array[:, 0], _posteriors(own, mixture, elsewhere, jitter, asked)
-        )
+        posteriors = _posteriors(own, mixture, elsewhere, jitter, asked)
+        return jax.tree.map(lambda array: array[:, 0], posteriors)
 
     return jax.tree.map(jnp.transpose, jax.lax.map(of_output, (rows.targets.T, mixtures)))
 
@@ -91,9 +90,11 @@ def _posteriors(
     jitter: float,
     asked: Asked,
 ) -> tuple[Posterior, Posterior]:
-    """With products of all numbers of signs, and of three at most where that can be of use."""
+    """With products of all numbers of signs, and of three at most where that can be of use; in the
+    even part of two.
+    """
     every = posterior(rows, mixture, elsewhere, jitter=jitter, asked=asked)
-    if not mixture.odd or not can_have_all_twos(*rows.signs.shape):
+    if mixture.odd and not can_have_all_twos(*rows.signs.shape):
         return every, every
     after = rows._replace(signs=sequence_after(every.values, rows.signs))
     return every, posterior(after, mixture.only_low(), elsewhere, jitter=jitter, asked=asked)

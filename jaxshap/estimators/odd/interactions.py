@@ -4,13 +4,14 @@ import dataclasses
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.estimators.odd.balanced import BalancedPairs, unit_rows
 from jaxshap.estimators.odd.calibration import widened_error
-from jaxshap.estimators.odd.fit import fitted
+from jaxshap.estimators.odd.fit import fitted, has_all_twos
 from jaxshap.estimators.odd.gaussian_process import MAX_ENUMERABLE_PLAYERS, OddGP
 from jaxshap.estimators.odd.process import Rows
+from jaxshap.estimators.odd.read_out import determines_low, left_out_squares
 from jaxshap.estimators.odd.sets import SetsOf
 from jaxshap.estimators.protocol import Estimate, Plan
 from jaxshap.estimators.stating import stated
@@ -25,12 +26,14 @@ class OddInteractions(BalancedPairs):
     """An interaction index of all sets of 1 to `order` players: one value for each set, smaller
     ones first and then in lexicographic order.
 
-    A pair {S, N∖S} tells the odd part of a game by its difference and the even part by its sum. Each
-    has a Gaussian process like that of `OddGP`, and every index is read out of the two posteriors in
-    closed form: of the Shapley and Banzhaf index, sets of odd size belong to the odd part and sets of
-    even size to the even one. Biased like OddGP, exact when all pairs are enumerated; short of that it
-    asks about `MAX_PROCESS_ROWS` pairs at most. Shapley values among them are those of OddGP.
-    `jaxshap.estimate_interactions` gives the result its sets.
+    A pair {S, N∖S} tells the odd part of a game by its difference and the even part by its sum.
+    Each has a Gaussian process like that of `OddGP`, and every index is read out of the two
+    posteriors in closed form: of the Shapley and Banzhaf index, sets of odd size belong to the odd
+    part and sets of even size to the even one. Where a game with interactions of three players at
+    most (four in the odd part) predicts left-out pairs better, it is taken instead. Biased like
+    OddGP, exact when all pairs are enumerated; short of that it asks about `MAX_PROCESS_ROWS` pairs
+    at most. Shapley values among them are those of OddGP. `jaxshap.estimate_interactions` gives the
+    result its sets.
 
     Args:
         index: the index, one of `jaxshap.interactions`.
@@ -88,7 +91,7 @@ class OddInteractions(BalancedPairs):
         return stated(values.reshape(shape), error.reshape(shape), exact=complete)
 
     def _half(self, plan: Plan, halves, whole, asked: SetsOf) -> Estimate:
-        """What one half of the game adds to each set's index; sizes that it says nothing of are 0."""
+        """What one half of the game adds to each set's index; 0 where it says nothing."""
         rows, scale = unit_rows(plan, halves, whole)
         number = num_sets(asked.num_players, self.order) - 1
         values = error = jnp.zeros((number, len(scale)), scale.dtype)
@@ -96,14 +99,28 @@ class OddInteractions(BalancedPairs):
         if not sizes:
             return Estimate(values, error)
         used = Rows(*(array[:MAX_PROCESS_ROWS] for array in rows))
-        process, _ = fitted(
-            used, scale > 0, rows.signs[:0], odd=asked.odd, fit_each=self.fit_each, asked=asked
-        )
-        own, own_error = process.values * scale, widened_error(used, process) * scale
+        own, own_error = (array * scale for array in self._read(used, scale > 0, asked))
         if _can_be_complete(plan):
             own = jnp.where(_is_complete(plan), asked.exact(rows.signs, rows.targets) * scale, own)
         places = _places(asked)
         return Estimate(values.at[places].set(own), error.at[places].set(own_error))
+
+    def _read(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
+        """Values and errors in units of the targets: of the process, or of one with products of few
+        signs only where that predicts pairs left out better.
+
+        The error is the larger of both unless the rows determine such a game.
+        """
+        process, low = fitted(
+            rows, informative, rows.signs[:0], odd=asked.odd, fit_each=self.fit_each, asked=asked
+        )
+        errors = widened_error(rows, process), widened_error(rows, low)
+        squares, low_squares = (left_out_squares(one, rows.live) for one in (process, low))
+        better = low_squares < squares
+        better = better & has_all_twos(rows) if asked.odd else better
+        low_error = jnp.where(determines_low(rows, asked.odd), errors[1], jnp.maximum(*errors))
+        values = jnp.where(better, low.values, process.values)
+        return values, jnp.where(better, low_error, errors[0])
 
 
 def _places(asked: SetsOf) -> np.ndarray:

@@ -45,34 +45,45 @@ def value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
 
 
 def low_kernel(
-    signs: Float[Array, "m n"], others: Float[Array, "k n"], theta: Float[Array, "n"]
+    signs: Float[Array, "m n"], others: Float[Array, "k n"], theta: Float[Array, "n"], odd: bool
 ) -> Float[Array, "m k"]:
-    """Products of one and of three signs: Σ_i a_i + Σ_{i<j<k} a_i a_j a_k with a_i = θ_i z_i z'_i,
-    over its value at z = z'.
+    """Products of one and of three signs, Σ_i a_i + Σ_{i<j<k} a_i a_j a_k with a_i = θ_i z_i z'_i,
+    or a constant and products of two; over its value at z = z'.
     """
-    inner, cubes = (signs * theta) @ others.T, (signs * theta**3) @ others.T
-    return _up_to_three(inner, cubes, theta) / size_up_to_three(theta)
+    inner = (signs * theta) @ others.T
+    if not odd:
+        return (1 + pairs_among(inner, theta) / pairs_among(theta.sum(), theta)) / 2
+    cubes = (signs * theta**3) @ others.T
+    return _up_to_three(inner, cubes, theta) / low_size(theta, odd)
 
 
 def low_value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n"]:
     """Covariance of φ_i and such products at z: one of k signs gives 2/k to each of its players."""
     scaled = signs * theta
     others = scaled.sum(1, keepdims=True) - scaled
-    return 2 * scaled * (1 + pairs_of(others, theta) / 3) / size_up_to_three(theta)
+    return 2 * scaled * (1 + _pairs_of(others, theta) / 3) / low_size(theta, odd=True)
 
 
 def low_value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
-    pairs = pairs_of(theta.sum() - theta, theta)
-    return 4 * theta * (1 + pairs / 9) / size_up_to_three(theta)
+    pairs = _pairs_of(theta.sum() - theta, theta)
+    return 4 * theta * (1 + pairs / 9) / low_size(theta, odd=True)
 
 
-def pairs_of(others: Float[Array, "*m n"], theta: Float[Array, "n"]) -> Float[Array, "*m n"]:
+def _pairs_of(others: Float[Array, "*m n"], theta: Float[Array, "n"]) -> Float[Array, "*m n"]:
     """Σ_{j<k≠i} a_j a_k for each i, from Σ_{j≠i} a_j, where a_j² = θ_j²."""
     return (others**2 - ((theta**2).sum() - theta**2)) / 2
 
 
-def size_up_to_three(theta: Float[Array, "n"]) -> Float[Array, ""]:
-    return _up_to_three(theta.sum(), (theta**3).sum(), theta)
+def pairs_among(total: Float[Array, "*m"], theta: Float[Array, "n"]) -> Float[Array, "*m"]:
+    """Σ_{i<j} a_i a_j from Σ a_i, where a_i² = θ_i²."""
+    return (total**2 - (theta**2).sum()) / 2
+
+
+def low_size(theta: Float[Array, "n"], odd: bool) -> Float[Array, ""]:
+    """By what the products in `low_kernel` are divided."""
+    if odd:
+        return _up_to_three(theta.sum(), (theta**3).sum(), theta)
+    return 2 * pairs_among(theta.sum(), theta)
 
 
 def _up_to_three(
@@ -82,9 +93,15 @@ def _up_to_three(
     return inner + (inner**3 - 3 * inner * (theta**2).sum() + 2 * cubes) / 6
 
 
-def size_kernel(signs: Float[Array, "m n"], others: Float[Array, "k n"]) -> Float[Array, "m k"]:
-    """1 for coalitions of one size, −1 for opposite sizes: any odd function of the size."""
+def size_kernel(
+    signs: Float[Array, "m n"], others: Float[Array, "k n"], odd: bool
+) -> Float[Array, "m k"]:
+    """1 for coalitions of one size, and for opposite sizes −1, or 1 in the even part: any function
+    of the size.
+    """
     size, other = signs.sum(1)[:, None], others.sum(1)
+    if not odd:
+        return (jnp.abs(size) == jnp.abs(other)).astype(signs.dtype)
     return (size == other).astype(signs.dtype) - (size == -other).astype(signs.dtype)
 
 

@@ -38,13 +38,13 @@ class ReadOut(NamedTuple):
 class SignMixture:
     """The covariance of half a game at signs z and z', up to a scale.
 
-    (1 − l) (k_θ + w k_{8θ} + ν 1[z = z']), for the odd part plus l k_low + c k_size. k_low holds
-    products of one and of three signs only, which is all there is where interactions stop at four
-    players. k_size lets the odd part depend on the size of a coalition in any way: a game of sizes
-    alone gives all players the same, so it is learned in order to be left out. ν belongs to the
-    game and is not noise, so that enumerating all pairs is exact. The odd part gives the Shapley
-    values, and interactions come from both parts (`SetsOfSize`). Hyperparameters are logarithms, of l
-    the log-odds; an array of them for several outputs has the outputs first.
+    (1 − l) (k_θ + w k_{8θ} + ν 1[z = z']) + l k_low + c k_size. k_low holds products of one and of
+    three signs only, in the even part those of two: all there is where interactions stop at four
+    players, and at three. k_size lets the game depend on the size of a coalition in any way: in the
+    odd part a game of sizes alone gives all players the same, so it is learned in order to be left
+    out. ν belongs to the game and is not noise, so that enumerating all pairs is exact. The odd
+    part gives the Shapley values, and interactions come from both parts (`SetsOf`). Hyperparameters
+    are logarithms, of l the log-odds; an array of them for several outputs has the outputs first.
     """
 
     log_theta: Float[Array, "*outputs n"]
@@ -55,8 +55,13 @@ class SignMixture:
     odd: bool = dataclasses.field(metadata={"static": True})
 
     def only_low(self) -> "SignMixture":
-        """The same without products of more than three signs, and without ν."""
-        return dataclasses.replace(self, low_odds=jnp.full_like(self.low_odds, CERTAIN))
+        """The same without products of more than three signs, in the even part of more than two,
+        and without ν; the even part then has no function of the size either, so that few rows are
+        enough.
+        """
+        size = self.log_size if self.odd else jnp.full_like(self.log_size, -CERTAIN)
+        low_odds = jnp.full_like(self.low_odds, CERTAIN)
+        return dataclasses.replace(self, low_odds=low_odds, log_size=size)
 
     def covariance(self, signs: Float[Array, "m n"]) -> Float[Array, "m m"]:
         """Of distinct rows with each other."""
@@ -70,10 +75,9 @@ class SignMixture:
             weight * sign_kernel((signs * theta) @ others.T, theta.sum(), self.odd)
             for theta, weight in self.components()
         )
-        if not self.odd:
-            return smooth + rough
-        low = jax.nn.sigmoid(self.low_odds) * low_kernel(signs, others, jnp.exp(self.log_theta))
-        return smooth + rough + low + jnp.exp(self.log_size) * size_kernel(signs, others)
+        low = low_kernel(signs, others, jnp.exp(self.log_theta), self.odd)
+        low = jax.nn.sigmoid(self.low_odds) * low
+        return smooth + rough + low + jnp.exp(self.log_size) * size_kernel(signs, others, self.odd)
 
     def read_out(self, signs: Float[Array, "m n"]) -> ReadOut:
         """Of the Shapley values."""
@@ -91,7 +95,7 @@ class SignMixture:
     @property
     def _all_orders(self) -> Float[Array, ""]:
         """1 − l: the share of the kernels that hold products of any number of signs."""
-        return jax.nn.sigmoid(-self.low_odds) if self.odd else jnp.ones_like(self.log_w)
+        return jax.nn.sigmoid(-self.low_odds)
 
     @property
     def white(self) -> Float[Array, ""]:

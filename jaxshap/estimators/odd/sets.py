@@ -1,7 +1,6 @@
 """Interactions as read-outs of a mixture: an index of all sets of players up to a size."""
 
 import dataclasses
-import functools
 from collections.abc import Callable
 
 import jax
@@ -9,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.estimators.odd.kernels import log_constant, size_up_to_three
+from jaxshap.estimators.odd.kernels import log_constant, low_size
 from jaxshap.estimators.odd.mixture import ReadOut, SignMixture
 from jaxshap.estimators.odd.nodes import has_weight, node_weights, sign_weight
 from jaxshap.estimators.odd.process import Told
@@ -75,15 +74,13 @@ class SetsOf:
         for theta, weight in mixture.components():
             smooth = self._smooth(theta, signs, members)
             cross, variance = cross + weight * smooth.cross, variance + weight * smooth.variance
-        if self.odd:
-            low = self._low(jnp.exp(mixture.log_theta), signs, members)
-            share = jax.nn.sigmoid(mixture.low_odds)
-            cross, variance = cross + share * low.cross, variance + share * low.variance
-            of_sizes = worths.of_sizes - worths.of_sizes[::-1]
-            by_row = jnp.asarray(of_sizes, signs.dtype)[_count(signs)]
-            sizes = jnp.exp(mixture.log_size)
-            cross = cross + sizes * by_row[:, None]
-            variance = variance + sizes * float((of_sizes**2).sum() / 2)
+        low = self._low(jnp.exp(mixture.log_theta), signs, members)
+        share = jax.nn.sigmoid(mixture.low_odds)
+        cross, variance = cross + share * low.cross, variance + share * low.variance
+        by_size, of_size = self._sizes(size)
+        size_weight = jnp.exp(mixture.log_size)
+        by_row = jnp.asarray(by_size, signs.dtype)[_count(signs)]
+        cross, variance = cross + size_weight * by_row[:, None], variance + size_weight * of_size
         return ReadOut(cross, variance)
 
     def _of(self, size: int) -> tuple[str, int, int, int]:
@@ -101,7 +98,7 @@ class SetsOf:
         def products(position, rows):
             factors = 1 + position * rows
             whole = jnp.exp(jnp.log(factors).sum(1) + offset)
-            return whole[:, None] * _over(rows / factors, members)
+            return whole[:, None] * _members(rows / factors, members).prod(0)
 
         def node(total, point):
             position, weight = point
@@ -115,25 +112,31 @@ class SetsOf:
     def _low(
         self, theta: Float[Array, "n"], signs: Float[Array, "m n"], members: Members
     ) -> ReadOut:
-        """Of products of one and of three signs."""
+        """Of the products of few signs in `low_kernel`: one and three, or two."""
+        size = members.shape[1]
+        squares = (theta**2).sum() - (theta[members] ** 2).sum(1)
+        counts = [k for k in ((1, 3) if self.odd else (2,)) if k >= size]
+        weights = {
+            k - size: float(sign_weight(self.index, self.order, size, k - size)) for k in counts
+        }
 
         def sums(rows, power):
-            """Over products of one or three signs with S in them, each with a power of its g."""
-            size = members.shape[1]
-            one, three = (
-                float(sign_weight(self.index, self.order, size, k - size)) ** power
-                if k >= size
-                else 0
-                for k in (1, 3)
-            )
-            squares = (theta**2).sum() - (theta[members] ** 2).sum(1)
-            rest = rows.sum(1, keepdims=True) - rows[:, members].sum(2)
-            by_rest = {1: (rest**2 - squares) / 2, 2: rest, 3: 1.0}
-            other = three * by_rest[size] if size in by_rest else 0.0
-            return _over(rows, members) * ((one if size == 1 else 0.0) + other)
+            """Over products with S in them, each with a power of its g."""
+            rest = rows.sum(1, keepdims=True) - _members(rows, members).sum(0)
+            of_rest = jnp.ones_like(rest), rest, (rest**2 - squares) / 2
+            total = sum((weights[k] ** power * of_rest[k] for k in weights), jnp.zeros_like(rest))
+            return _members(rows, members).prod(0) * total
 
-        unit = size_up_to_three(theta)
+        unit = low_size(theta, self.odd)
         return ReadOut(sums(signs * theta, 1) / unit, sums(theta[None], 2)[0] / unit)
+
+    def _sizes(self, size: int) -> tuple[Float[np.ndarray, "n+1"], float]:
+        """Of a function of the size alone, by the size of the row; and its variance."""
+        of_sizes = worth_weights(*self._of(size)).of_sizes
+        middle = np.arange(self.num_players + 1) * 2 == self.num_players
+        both = of_sizes - of_sizes[::-1] if self.odd else of_sizes + of_sizes[::-1]
+        both = np.where(middle, both / 2, both)
+        return both, float((both**2 * np.where(middle, 1, 0.5)).sum())
 
     def _worths(self, signs: Float[Array, "m n"], members: Members) -> Float[Array, "m k"]:
         """What each pair counts in the exact sum: the read-out of what no kernel predicts."""
@@ -156,10 +159,9 @@ class SetsOf:
         return jax.tree.map(lambda part: part.reshape(-1, *part.shape[2:])[: len(sets)], parts)
 
 
-def _over(rows: Float[Array, "m n"], members: Members) -> Float[Array, "m k"]:
-    """The product over the members of each set."""
-    columns = (rows[:, members[:, place]] for place in range(members.shape[1]))
-    return functools.reduce(jnp.multiply, columns)
+def _members(rows: Float[Array, "m n"], members: Members) -> Float[Array, "size m k"]:
+    """The columns of the members of each set."""
+    return jnp.moveaxis(rows[:, members], 2, 0)
 
 
 def _count(signs: Float[Array, "m n"]) -> Int[Array, "m"]:
