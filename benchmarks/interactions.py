@@ -87,7 +87,7 @@ PEERS = {
 
 
 def shapiq_games(path: pathlib.Path, order: int) -> Iterator[KnownGame]:
-    """The games that `shapiq_games.py` stored, by number of players, so that programs are shared."""
+    """The games that `shapiq_games.py` stored, by number of players."""
     archive = np.load(path)
     for name in sorted(map(str, archive["names"]), key=lambda name: len(archive[f"{name}/v"])):
         yield from tabled(name, archive[f"{name}/v"], order)
@@ -95,7 +95,7 @@ def shapiq_games(path: pathlib.Path, order: int) -> Iterator[KnownGame]:
 
 def own_games(order: int) -> Iterator[KnownGame]:
     """Random tables of 12 players, two of each kind."""
-    for kind, worths in random_games(20, 12, 2, NEW + ("tanh network", "trees, background")):
+    for kind, worths in random_games(20, 12, 2, (*NEW, "tanh network", "trees, background")):
         yield from tabled(f"{kind} {zlib.crc32(worths):08x}", worths, order)
 
 
@@ -104,8 +104,8 @@ def tabled(name: str, worths: Float[np.ndarray, "size"], order: int) -> Iterator
     with jax.enable_x64(True):
         exact = jaxshap.interactions.exact_interactions(jaxshap.table(worths), "SII", order)
         truth = np.asarray(exact.values)[-math.comb(exact.num_players, order) :]
+        game = jaxshap.table(worths)
     if np.abs(truth).max() > MIN_SPREAD * np.ptp(worths):
-        game = jaxshap.table(worths.astype(np.float32))
         yield KnownGame(name, game, table_worths(worths), truth, order)
 
 
@@ -165,7 +165,8 @@ def _sum_of_squares(name: str, n: int, first, second, order: int):
 def our_score(known: KnownGame, budget: int, num_seeds: int) -> tuple[float, float]:
     runs, count = [], len(known.truth)
     for seed in range(num_seeds):
-        estimate = jaxshap.estimate_interactions(seed, known.game, "SII", known.order, budget)
+        with jax.enable_x64(True):  # peers are in float64
+            estimate = jaxshap.estimate_interactions(seed, known.game, "SII", known.order, budget)
         miss = np.asarray(estimate.values, float)[-count:] - known.truth
         std_error = np.asarray(estimate.std_error, float)[-count:]
         rounding = 1e-6 * np.abs(known.truth).max()
@@ -273,14 +274,15 @@ def report(rows: list[Row], args: argparse.Namespace) -> None:
         table.append([name, next(iter(own.values())).players, *cells, covered])
     notes = [
         f"Our error of the Shapley interactions of order {args.order} over that of the best peer,",
-        f"which is named: a mean over {args.seeds} seeds, and at least {MIN_ERROR:g}. The best peer is",
-        f"chosen for each game and budget among {len(PEERS)} settings of shapiq's approximators, after",
-        "the fact; above 30 players only permutation sampling, ProxySHAP and ProxySPEX are asked.",
+        f"which is named: a mean over {args.seeds} seeds, and at least {MIN_ERROR:g}. The best",
+        f"peer is chosen for each game and budget among {len(PEERS)} settings of shapiq's",
+        "approximators, after the fact; above 30 players only permutation sampling, ProxySHAP and",
+        "ProxySPEX are asked.",
         "The last column has the percentage of interactions within ±1.96 std_error, by budget.",
     ]
     header = ["game", "players", *(f"{m}n" for m in args.multiples), "covered, %"]
     title = f"Interactions of order {args.order}, {args.games_of}"
-    write_table(__file__, title, header, [*table, *(line + [""] for line in lines)], notes)
+    write_table(__file__, title, header, [*table, *([*line, ""] for line in lines)], notes)
 
 
 def main() -> None:

@@ -98,8 +98,8 @@ class WorthWeights(NamedTuple):
             part of the game.
     """
 
-    of_worths: Float[np.ndarray, "size+1 n+1"]
-    of_sizes: Float[np.ndarray, "n+1"]
+    of_worths: Float[np.ndarray, "inside sizes"]
+    of_sizes: Float[np.ndarray, "sizes"]
     squares: dict[bool, float]
 
 

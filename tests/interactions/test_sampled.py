@@ -1,4 +1,4 @@
-"""Sampled interactions: read-outs by definition, exactness, honest errors, and what cannot be done."""
+"""Sampled interactions: read-outs by definition, exactness, honest errors, wrong arguments."""
 
 import functools
 import itertools

@@ -93,15 +93,9 @@ def _up_to_three(
     return inner + (inner**3 - 3 * inner * (theta**2).sum() + 2 * cubes) / 6
 
 
-def size_kernel(
-    signs: Float[Array, "m n"], others: Float[Array, "k n"], odd: bool
-) -> Float[Array, "m k"]:
-    """1 for coalitions of one size, and for opposite sizes −1, or 1 in the even part: any function
-    of the size.
-    """
+def size_kernel(signs: Float[Array, "m n"], others: Float[Array, "k n"]) -> Float[Array, "m k"]:
+    """1 for coalitions of one size, −1 for opposite sizes: any odd function of the size."""
     size, other = signs.sum(1)[:, None], others.sum(1)
-    if not odd:
-        return (jnp.abs(size) == jnp.abs(other)).astype(signs.dtype)
     return (size == other).astype(signs.dtype) - (size == -other).astype(signs.dtype)
 
 

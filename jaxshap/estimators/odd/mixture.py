@@ -38,13 +38,14 @@ class ReadOut(NamedTuple):
 class SignMixture:
     """The covariance of half a game at signs z and z', up to a scale.
 
-    (1 − l) (k_θ + w k_{8θ} + ν 1[z = z']) + l k_low + c k_size. k_low holds products of one and of
-    three signs only, in the even part those of two: all there is where interactions stop at four
-    players, and at three. k_size lets the game depend on the size of a coalition in any way: in the
-    odd part a game of sizes alone gives all players the same, so it is learned in order to be left
-    out. ν belongs to the game and is not noise, so that enumerating all pairs is exact. The odd
-    part gives the Shapley values, and interactions come from both parts (`SetsOf`). Hyperparameters
-    are logarithms, of l the log-odds; an array of them for several outputs has the outputs first.
+    (1 − l) (k_θ + w k_{8θ} + ν 1[z = z']) + l k_low, for the odd part plus c k_size. k_low holds
+    products of one and of three signs only, in the even part those of two: all there is where
+    interactions stop at four players, and at three. k_size lets the odd part depend on the size of
+    a coalition in any way: a game of sizes alone gives all players the same, so it is learned in
+    order to be left out. ν belongs to the game and is not noise, so that enumerating all pairs is
+    exact. The odd part gives the Shapley values, and interactions come from both parts (`SetsOf`).
+    Hyperparameters are logarithms, of l the log-odds; an array of them for several outputs has the
+    outputs first.
     """
 
     log_theta: Float[Array, "*outputs n"]
@@ -56,12 +57,9 @@ class SignMixture:
 
     def only_low(self) -> "SignMixture":
         """The same without products of more than three signs, in the even part of more than two,
-        and without ν; the even part then has no function of the size either, so that few rows are
-        enough.
+        and without ν.
         """
-        size = self.log_size if self.odd else jnp.full_like(self.log_size, -CERTAIN)
-        low_odds = jnp.full_like(self.low_odds, CERTAIN)
-        return dataclasses.replace(self, low_odds=low_odds, log_size=size)
+        return dataclasses.replace(self, low_odds=jnp.full_like(self.low_odds, CERTAIN))
 
     def covariance(self, signs: Float[Array, "m n"]) -> Float[Array, "m m"]:
         """Of distinct rows with each other."""
@@ -76,8 +74,10 @@ class SignMixture:
             for theta, weight in self.components()
         )
         low = low_kernel(signs, others, jnp.exp(self.log_theta), self.odd)
-        low = jax.nn.sigmoid(self.low_odds) * low
-        return smooth + rough + low + jnp.exp(self.log_size) * size_kernel(signs, others, self.odd)
+        shared = smooth + rough + jax.nn.sigmoid(self.low_odds) * low
+        if not self.odd:
+            return shared
+        return shared + jnp.exp(self.log_size) * size_kernel(signs, others)
 
     def read_out(self, signs: Float[Array, "m n"]) -> ReadOut:
         """Of the Shapley values."""

@@ -77,10 +77,12 @@ class SetsOf:
         low = self._low(jnp.exp(mixture.log_theta), signs, members)
         share = jax.nn.sigmoid(mixture.low_odds)
         cross, variance = cross + share * low.cross, variance + share * low.variance
-        by_size, of_size = self._sizes(size)
-        size_weight = jnp.exp(mixture.log_size)
-        by_row = jnp.asarray(by_size, signs.dtype)[_count(signs)]
-        cross, variance = cross + size_weight * by_row[:, None], variance + size_weight * of_size
+        if self.odd:  # a function of the size alone
+            of_sizes = worths.of_sizes - worths.of_sizes[::-1]
+            by_row = jnp.asarray(of_sizes, signs.dtype)[_count(signs)]
+            weight = jnp.exp(mixture.log_size)
+            cross = cross + weight * by_row[:, None]
+            variance = variance + weight * float((of_sizes**2).sum() / 2)
         return ReadOut(cross, variance)
 
     def _of(self, size: int) -> tuple[str, int, int, int]:
@@ -129,14 +131,6 @@ class SetsOf:
 
         unit = low_size(theta, self.odd)
         return ReadOut(sums(signs * theta, 1) / unit, sums(theta[None], 2)[0] / unit)
-
-    def _sizes(self, size: int) -> tuple[Float[np.ndarray, "n+1"], float]:
-        """Of a function of the size alone, by the size of the row; and its variance."""
-        of_sizes = worth_weights(*self._of(size)).of_sizes
-        middle = np.arange(self.num_players + 1) * 2 == self.num_players
-        both = of_sizes - of_sizes[::-1] if self.odd else of_sizes + of_sizes[::-1]
-        both = np.where(middle, both / 2, both)
-        return both, float((both**2 * np.where(middle, 1, 0.5)).sum())
 
     def _worths(self, signs: Float[Array, "m n"], members: Members) -> Float[Array, "m k"]:
         """What each pair counts in the exact sum: the read-out of what no kernel predicts."""
