@@ -47,10 +47,14 @@ def spectrum(theta, odd):
     return weights / (np.sinh if odd else np.cosh)(theta.sum())
 
 
-def low_spectrum(theta):
-    """Products of one and of three signs, weighed by their θ, as shares of all."""
-    inside = membership(N)[sets(odd=True)]
+def low_spectrum(theta, odd):
+    """Products of one and of three signs, weighed by their θ, as shares of all; or a constant, half
+    of all, and products of two.
+    """
+    inside = membership(N)[sets(odd)]
     weights = np.where(inside, theta, 1).prod(1) * (inside.sum(1) <= 3)
+    if not odd:
+        weights[0] = weights[1:].sum()
     return weights / weights.sum()
 
 
@@ -79,11 +83,12 @@ def test_the_kernel_is_the_covariance_of_random_products_of_signs(odd):
         columns = products(signs, odd)
         weights = spectrum(THETA, odd) + W * spectrum(8 * THETA, odd)
         expected = (columns * weights) @ columns.T + NU * np.eye(5)
+        low = (columns * low_spectrum(THETA, odd)) @ columns.T
+        expected = (1 - LOW) * expected + LOW * low
         if odd:
-            low = (columns * low_spectrum(THETA)) @ columns.T
             size = signs.sum(1)
             same, opposite = size[:, None] == size, size[:, None] == -size
-            expected = (1 - LOW) * expected + LOW * low + SIZE * (same * 1.0 - opposite)
+            expected = expected + SIZE * (same * 1.0 - opposite)
         covariance = mixture(odd).covariance(jnp.asarray(signs))
         np.testing.assert_allclose(covariance, expected, rtol=1e-10)
 

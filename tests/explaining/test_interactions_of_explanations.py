@@ -57,7 +57,7 @@ def test_exact_values_have_exact_interactions():
     found = jaxshap.explain(
         lambda rows: rows.prod(1), X[:, few], BACKGROUND[:, few], interactions=3
     )
-    game = jaxshap.marginal(lambda rows: rows.prod(1), X[:, few], BACKGROUND[:, few])
+    game = jaxshap.marginal(lambda rows: rows.prod(1), *how)
     expected = jaxshap.interactions.exact_interactions(game, order=3)
     np.testing.assert_allclose(found.interactions.values, expected.values, atol=1e-5)
     np.testing.assert_array_equal(found.interactions.std_error, 0)
