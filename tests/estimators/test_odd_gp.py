@@ -100,7 +100,7 @@ def test_the_read_out_of_the_mixture_is_that_of_its_parts():
         inside = membership(N)[sets(odd=True)]
         read = 2 * inside / inside.sum(1, keepdims=True)
         smooth = spectrum(THETA, True) + W * spectrum(8 * THETA, True)
-        weights = (1 - LOW) * smooth + LOW * low_spectrum(THETA)
+        weights = (1 - LOW) * smooth + LOW * low_spectrum(THETA, odd=True)
         own = np.asarray(sign_kernels.white_value_cross(jnp.asarray(signs)))
         whole = np.where(np.abs(signs.sum(1, keepdims=True)) == N, 2 / N, 0) * np.ones(N)
         cross, variance = mixture(True).read_out(jnp.asarray(signs))

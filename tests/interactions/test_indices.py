@@ -314,6 +314,24 @@ def test_pictures_show_every_player_and_change_nothing():
     pyplot.close("all")
 
 
+def test_bars_and_stacks_show_sets_of_all_orders():
+    interactions = exact_interactions(game_of(random_table(10, 5).astype(np.float32)), "k-SII", 3)
+    bars = jaxshap.plots.interaction_bars(interactions, most=6)
+    heights = [bar.get_height() for bar in bars.patches]
+    strongest = np.sort(np.abs(interactions.values))[-6:][::-1]
+    np.testing.assert_allclose(np.abs(heights), strongest, rtol=1e-5)
+    stack = jaxshap.plots.interaction_stack(interactions, most=4)
+    pushed = sum(part.get_width() for part in stack.patches)
+    np.testing.assert_allclose(pushed, np.abs(interactions.values).sum(), rtol=1e-5)
+    total = float(interactions.base_values + interactions.values.sum())
+    right, left = stack.patches[0], stack.patches[-1]  # they meet at the prediction
+    np.testing.assert_allclose(right.get_x() + right.get_width(), total, atol=1e-5)
+    assert left.get_x() >= total - 1e-5
+    with pytest.raises(ValueError, match="does not add up"):
+        jaxshap.plots.interaction_stack(exact_interactions(small()))
+    pyplot.close("all")
+
+
 def small():
     return game_of(random_table(0, 3).astype(np.float32))
 
