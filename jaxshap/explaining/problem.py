@@ -58,6 +58,12 @@ class Problem(NamedTuple):
         game = self.value(self.predict, rows, self.references, **self.inputs.options)
         return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
 
+    def with_references(self, references: Any) -> "Problem":
+        """The same with other background rows, all of which weigh alike."""
+        options = {name: value for name, value in self.inputs.options.items() if name != "weights"}
+        inputs = self.inputs._replace(references=references, options=options)
+        return self._replace(inputs=inputs)
+
     def output_names(
         self, given: Sequence[str] | None, shape: tuple[int, ...]
     ) -> tuple[str, ...] | None:
