@@ -16,13 +16,14 @@ from jaxshap.engine.distinct import distinct_rows as distinct_rows
 from jaxshap.engine.enumeration import enumerated as enumerated
 from jaxshap.engine.enumeration import is_complete as is_complete
 from jaxshap.engine.estimation import estimate as estimate
-from jaxshap.engine.evaluation import Options as Options
 from jaxshap.engine.evaluation import evaluate as evaluate
 from jaxshap.engine.evaluation import evaluate_all as evaluate_all
 from jaxshap.engine.exact_values import shapley_values as shapley_values
 from jaxshap.engine.memory import bucket as bucket
 from jaxshap.engine.memory import byte_limit as byte_limit
 from jaxshap.engine.memory import bytes_of_call as bytes_of_call
+from jaxshap.engine.options import Options as Options
+from jaxshap.engine.options import read_options as read_options
 from jaxshap.engine.runner import Answers as Answers
 from jaxshap.engine.runner import Run as Run
 from jaxshap.engine.runner import answer as answer

@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining.archive_members import DATA, read_members
+from jaxshap.games import read_path
 
 OPTIONAL = {
     "output_names",
@@ -49,6 +50,7 @@ def save(self: Any, path: str | os.PathLike) -> None:
         ...     jaxshap.load(f"{folder}/explanation.npz").values.tolist()
         [[2.0, 2.0]]
     """
+    path = read_path(path, "path")
     names = [field.name for field in dataclasses.fields(self) if field.name != "source"]
     fields: dict[str, Any] = {name: getattr(self, name) for name in names}
     if isinstance(self.data, dict):
@@ -60,7 +62,7 @@ def save(self: Any, path: str | os.PathLike) -> None:
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
-    fields: dict[str, Any] = read_members(path, names, names - OPTIONAL)
+    fields: dict[str, Any] = read_members(read_path(path, "path"), names, names - OPTIONAL)
     several = {name: fields.pop(name) for name in list(fields) if name.startswith(DATA)}
     if several:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}

@@ -7,7 +7,8 @@ import jax
 import numpy as np
 
 from jaxshap.engine import bucket
-from jaxshap.games import Game, Host, grouped
+from jaxshap.errors import InputTypeError
+from jaxshap.games import Game, Host, check_function, grouped
 from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
 from jaxshap.rewards import reward as rewarded
 from jaxshap.values import ValueFunction, marginal
@@ -73,6 +74,12 @@ def read_problem(
     reward: Callable | None,
 ) -> Problem:
     """Everything that people pass in, read once."""
+    if value is not None:
+        check_function(value, "value", "a value function, such as jaxshap.conditional")
+    if isinstance(model, Game):
+        raise InputTypeError(
+            "model= is a game: pass it to jaxshap.estimate, or pass explain the model itself."
+        )
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)
     return Problem(predict, inputs, marginal if value is None else value, reward, classes)

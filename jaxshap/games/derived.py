@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games.game import Game, Host, make_game
+from jaxshap.games.game import Game, Host, check_game, make_game
 from jaxshap.games.numbers import as_array
 from jaxshap.games.precision import widened
 
@@ -123,6 +123,8 @@ def minus(game: Game, other: Game) -> Game:
         >>> jaxshap.shapley_values(jaxshap.minus(game, other)).tolist()
         [1.5, 1.5]
     """
+    check_game(game)
+    check_game(other)
     if game.num_players != other.num_players:
         raise InputError(
             f"the games have {game.num_players} and {other.num_players} players: "

@@ -1,6 +1,7 @@
 """Who plays: which parts of an input, an array or any pytree of arrays, come and go together."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,10 @@ import numpy as np
 from jaxtyping import Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_array, read_whole, shown
+from jaxshap.inputs.tables import is_list, read_names
 
+MAX_TOKENS = 2**28  # entries of an owner, 2 GB of them: more is a slip of the pen
 STAYS = -1  # the owner of what belongs to no player and always has the row's own value
 
 
@@ -106,11 +110,12 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
         >>> blocks.names, blocks.owner.tolist()
         (('0,0', '0,1'), [[0, 0, 1, 1], [0, 0, 1, 1]])
     """
-    sizes = (size,) * len(shape) if isinstance(size, int) else tuple(size)
-    if len(sizes) != len(shape) or min(sizes, default=0) < 1 or min(shape, default=0) < 1:
-        raise InputError(
-            f"patches of {size} in {tuple(shape)}: pass one positive length for each axis."
-        )
+    shape = read_lengths(shape, "shape")
+    sizes = (
+        read_lengths(size, "size") if is_list(size) else (read_whole(size, "size"),) * len(shape)
+    )
+    if len(sizes) != len(shape):
+        raise InputError(f"patches of {sizes} in {shape}: pass one positive length for each axis.")
     counts = [-(-length // one) for length, one in zip(shape, sizes, strict=True)]
     places = np.indices(shape) // np.reshape(sizes, (-1,) + (1,) * len(shape))
     owner = np.ravel_multi_index(tuple(places), counts)
@@ -137,13 +142,14 @@ def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
         >>> regions.names, regions.owner.tolist()
         (('sky', 'sea'), [[0, 0, 1], [0, 1, -1]])
     """
-    labels = np.asarray(label_map)
+    labels = np.asarray(as_array(label_map, "label_map"))
     if not np.issubdtype(labels.dtype, np.integer):
         raise InputTypeError(
             f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each "
             "pixel."
         )
     present = np.unique(labels[labels != STAYS])
+    names = None if names is None else read_names(names, "names")
     if names is not None and len(names) != len(present):
         raise InputError(f"there are {len(names)} names for {len(present)} labels.")
     owner = np.where(labels == STAYS, STAYS, np.searchsorted(present, labels))
@@ -171,11 +177,13 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
         >>> jaxshap.tokens(3, names=["not", "so", "bad"]).names
         ('not', 'so', 'bad')
     """
-    if length < 1 or (names is not None and len(names) != length):
-        raise InputError(
-            f"a sequence of {length} tokens needs a positive length, and as many names if any."
-        )
-    return Players(np.arange(length), tuple(map(str, range(length) if names is None else names)))
+    length = read_whole(length, "length", most=MAX_TOKENS)
+    if names is None:
+        return Players(np.arange(length), tuple(map(str, range(length))))
+    names = read_names(names, "names")
+    if len(names) != length:
+        raise InputError(f"there are {len(names)} names for {length} tokens: pass as many.")
+    return Players(np.arange(length), names)
 
 
 def leaves(tree: PyTree) -> Players:
@@ -239,6 +247,16 @@ def together(parts: PyTree) -> Players:
         owners.append(np.where(part.owner == STAYS, STAYS, part.owner + len(names)))
         names += [f"{_name(path)} {name}" for name in part.names]
     return Players(jax.tree.unflatten(structure, owners), tuple(names))
+
+
+def read_lengths(shape: Any, what: str) -> tuple[int, ...]:
+    """Positive lengths of the axes of an array."""
+    if isinstance(shape, str | bytes) or not is_list(shape) or not len(tuple(shape)):
+        raise InputTypeError(f"{what}={shown(shape)}: pass one positive length for each axis.")
+    lengths = tuple(read_whole(length, f"a length of {what}") for length in shape)
+    if math.prod(lengths) > MAX_TOKENS:
+        raise InputError(f"{what}={shown(shape)} has more than {MAX_TOKENS} entries.")
+    return lengths
 
 
 def _name(path: Any) -> str:

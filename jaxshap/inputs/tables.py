@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import as_array, holds_numbers, is_real
+from jaxshap.games import as_array, holds_numbers, is_real, shown
 
 
 class Table(NamedTuple):
@@ -81,9 +81,14 @@ def _numeric(array, what: str, names: Sequence[str]):
 
 def read_names(names: Any, what: str) -> tuple[str, ...]:
     """Names as text; numbers may serve as names, and one text is not a list of letters."""
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        raise InputTypeError(f"{what}={names!r}: pass a list of names.")
+    if isinstance(names, str | bytes) or not is_list(names):
+        raise InputTypeError(f"{what}={shown(names)}: pass a list of names.")
     return tuple(map(str, names))
+
+
+def is_list(things: Any) -> bool:
+    """Whether one can go through things one by one; arrays without dimensions say so wrongly."""
+    return isinstance(things, Iterable) and getattr(things, "ndim", 1) > 0
 
 
 def repeated(items: Sequence) -> list:

@@ -15,6 +15,7 @@ from jaxshap.games import (
     check_order,
     full_precision,
     sets_up_to,
+    shown,
     superset_sums,
     walsh,
 )
@@ -56,9 +57,9 @@ def exact_interactions(game: Game | Any, index: str = "SII", order: int = 2) -> 
     check_game(game)
     number = game.num_players
     check_order(order, number)
-    if index != "Moebius" and index not in WEIGHTS:
+    if not isinstance(index, str) or index not in ("Moebius", *WEIGHTS):
         raise InputError(
-            f"there is no index {index!r}: pass one of {', '.join(['Moebius', *WEIGHTS])}."
+            f"there is no index {shown(index)}: pass one of {', '.join(['Moebius', *WEIGHTS])}."
         )
     if index in VALUES and order != 1:
         raise InputError(

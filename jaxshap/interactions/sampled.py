@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, estimate
+from jaxshap.engine import BatchSize, estimate, read_budget
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Estimate, OddInteractions, stated
 from jaxshap.games import Game, check_game
@@ -67,7 +67,7 @@ def estimate_interactions(
 
 def _exact_pair(game: Game, budget: int | None) -> Estimate:
     """Two players have four worths: with them nothing is left to estimate."""
-    if budget is not None and budget < 4:
+    if budget is not None and (budget := read_budget(budget, 2)) < 4:
         raise BudgetError(
             f"budget={budget}: two players have four worths: pass budget=4 or more.", needed=4
         )

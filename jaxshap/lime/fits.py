@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import full_precision
+from jaxshap.games import full_precision, read_number, shown
 from jaxshap.lime.neighbourhood import Neighbourhood
 from jaxshap.lime.ridge import Line, weighted_ridge
 from jaxshap.lime.selections import Selection
@@ -37,17 +37,16 @@ def fit(
     selection: Selection | Any,
 ) -> Lines:
     """Check what the user chose, and fit all surrogates."""
-    if not (widths > 0).all():
+    if not ((widths > 0) & (widths < np.inf)).all():
         raise InputError(
             f"a kernel width is a positive number of standard deviations, not {widths.min()}."
         )
-    if selection is not None and not callable(selection):
+    if selection is not None and (not callable(selection) or isinstance(selection, type)):
         raise InputTypeError(
-            f"selection={selection!r}: pass ForwardSelection or LassoPath with how many features "
-            "to keep."
+            f"selection={shown(selection)}: pass ForwardSelection or LassoPath with how many "
+            "features to keep."
         )
-    if not ridge >= 0:
-        raise InputError(f"ridge={ridge}: pass a penalty of 0 or more.")
+    ridge = read_number(ridge, "ridge", least=0)
     count = len(near.rows)
     padding = [(0, bucket(count) - count), (0, 0)]  # nearby numbers of rows share a program
     rows, own = (np.pad(table, padding, mode="edge") for table in (near.rows, near.row_outputs))

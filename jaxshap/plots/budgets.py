@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.selection import check_one_output, footnote, half_intervals, interval_words
 from jaxshap.plots.style import (
     LINES,
@@ -60,6 +61,9 @@ def convergence(
         >>> [bars.get_label() for bars in ax.containers]
         ['x0', 'x3']
     """
+    check_kind(explanations, list | tuple, "explanations", "a list of them")
+    for explanation in explanations:
+        check_one_output(explanation, "convergence")
     if not explanations:
         raise InputError(
             "there are no explanations to draw: pass a list of them with growing budgets."
@@ -67,7 +71,6 @@ def convergence(
     ordered = sorted(explanations, key=lambda explanation: explanation.num_evaluations)
     last = ordered[-1]
     for explanation in ordered:
-        check_one_output(explanation, "convergence")
         if explanation.feature_names != last.feature_names:
             raise InputError(
                 "these explanations have different features: pass explanations of the same rows."

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.selection import (
     check_not_empty,
     check_one_output,
@@ -63,6 +64,7 @@ def compare(
         >>> [text.get_text() for text in jaxshap.plots.compare(by_name).get_legend().get_texts()]
         ['zeros', 'data']
     """
+    check_kind(explanations, dict, "explanations", "a dict of explanations by name")
     if not explanations:
         raise InputError("there are no explanations to compare: pass a dict of them by name.")
     first = next(iter(explanations.values()))
@@ -109,6 +111,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
         >>> [text.get_text() for text in jaxshap.plots.classes(ex).get_legend().get_texts()]
         ['output 0', 'output 1']
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if explanation.values.ndim != 3:
         raise InputError(
             "classes draws several outputs, and the values have shape "

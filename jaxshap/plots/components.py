@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from jaxshap.games import check_kind
 from jaxshap.interactions import Decomposition
 from jaxshap.plots.sets import check_one_number, player_names
 from jaxshap.plots.style import Axes, colours_by_sign, largest, new_axes, shortened, tidy, wrapped
@@ -45,6 +46,12 @@ def component_bars(
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['x0 × x1 × x2', '6 other components']
     """
+    check_kind(
+        decomposition,
+        Decomposition,
+        "decomposition",
+        "what jaxshap.interactions.decompose returned",
+    )
     values = np.asarray(check_one_number(decomposition).values, np.float64)
     labels = list(map(shortened, player_names(names, decomposition.num_players)))
     orders = decomposition.members.sum(1)

@@ -4,6 +4,7 @@ import numpy as np
 
 from jaxshap.effects import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.plots.effect_curves import draw_curve, grid_places
 from jaxshap.plots.effect_maps import draw_accumulated_map, draw_dependence_map
 from jaxshap.plots.style import Axes, new_axes, tidy
@@ -40,6 +41,7 @@ def ice(
         >>> jaxshap.plots.ice(curves).get_ylabel()
         'prediction (ICE)'
     """
+    check_kind(curves, IndividualCurves, "curves", "what jaxshap.effects.ice returned")
     if len(curves.grids) == 2:
         raise InputError(
             "curves of two features are surfaces, one per row: draw their mean, "
@@ -84,6 +86,7 @@ def pdp(
         >>> jaxshap.plots.pdp(effect).get_ylabel()
         'mean prediction (PDP)'
     """
+    check_kind(effect, PartialDependence, "effect", "what jaxshap.effects.pdp returned")
     label = _label(effect, output, "mean prediction")
     if len(effect.grids) == 1:
         ax = ax or new_axes(7, 4.2)
@@ -126,6 +129,7 @@ def ale(
         >>> jaxshap.plots.ale(effect).get_ylabel()
         'accumulated effect (ALE)'
     """
+    check_kind(effect, AccumulatedEffect, "effect", "what jaxshap.effects.ale returned")
     if len(effect.grids) == 1:
         ax = ax or new_axes(7, 4.2)
         ax.axhline(0, color="0.4", lw=0.8, zorder=1)

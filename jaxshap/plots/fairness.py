@@ -6,6 +6,7 @@ import numpy as np
 
 from jaxshap.causal import Disparity
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.plots.style import (
     QUANTILE,
     Axes,
@@ -50,6 +51,7 @@ def disparity(
         >>> jaxshap.plots.disparity(between).get_xlabel()
         'mean attribution, b less a (± 1.96 standard errors)'
     """
+    check_kind(disparity, Disparity, "disparity", "what jaxshap.causal.disparity returned")
     number = _group_number(disparity, group)
     values, errors = disparity.values[number], QUANTILE * disparity.std_error[number]
     if values.ndim > 1:

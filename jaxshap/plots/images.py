@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
 from jaxshap.plots.selection import check_one_output, check_one_row, half_intervals
 from jaxshap.plots.style import DIVERGING, Axes, largest, new_axes
@@ -45,6 +46,7 @@ def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> 
         >>> [text.get_text() for text in jaxshap.plots.patches(ex, players.owner).texts]
         ['+']
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_one_output(explanation, "patches")
     check_one_row(explanation, "patches")
     owner = checked_owner(explanation, owner)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.lime import WidthStability
 from jaxshap.plots.style import (
     LINES,
@@ -56,6 +57,7 @@ def lime_stability(
         >>> jaxshap.plots.lime_stability(stability).get_xlabel()
         'kernel width (standard deviations)'
     """
+    check_kind(stability, WidthStability, "stability", "what jaxshap.lime.width_stability returned")
     coefficients, errors = stability.coefficients[:, row], stability.std_error[:, row]
     if coefficients.ndim > 2 and output is None:
         raise InputError(

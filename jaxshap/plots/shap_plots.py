@@ -4,6 +4,7 @@ from typing import Any
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.selection import check_one_output, check_one_row
 from jaxshap.plots.shap_calls import as_shap, import_shap, undisturbed
 from jaxshap.plots.style import SEQUENTIAL, Axes, new_axes, pyplot
@@ -73,6 +74,7 @@ def scatter(
         >>> jaxshap.plots.scatter(ex, "age", by="pay").get_xlabel()
         'age'
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_one_output(explanation, "scatter")
     if explanation.data_of_features is None:
         raise InputError(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from jaxshap.errors import InputError, MissingExtraError
+from jaxshap.errors import MissingExtraError
+from jaxshap.games import read_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,8 +49,7 @@ def tidy(ax: Axes) -> Axes:
 
 def largest(sizes: Float[np.ndarray, "n"], most: int) -> Int[np.ndarray, "k"]:
     """The places of the `most` largest, from the largest down."""
-    if most < 1:
-        raise InputError(f"most={most}: pass how many to draw, 1 or more.")
+    most = read_whole(most, "most")
     return np.argsort(-sizes, kind="stable")[:most]
 
 

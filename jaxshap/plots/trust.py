@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
+from jaxshap.games import check_kind
 from jaxshap.plots.sets import player_names
 from jaxshap.plots.style import (
     INTERVALS,
@@ -110,6 +111,7 @@ def diagnosis(
         the values alone mislead; interactions of two features
         tell the rest
     """
+    check_kind(diagnosis, Diagnosis, "diagnosis", "what explanation.diagnose() returned")
     if axes is None:
         size: dict[str, Any] = {"figsize": (12, 4), "width_ratios": [1, 1.2]}
         axes = list(pyplot().subplots(1, 2, layout="constrained", **size)[1])

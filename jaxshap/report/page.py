@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots import NEGATIVE, POSITIVE
 from jaxshap.report.words import Card, diagnostics, facts_of, lead
 from jaxshap.texts import TextExplanation, as_html
@@ -40,6 +41,7 @@ def report_html(
     `undiagnosed` says why there is no diagnosis. `texts` are the words that the codes of a feature
     stand for, and `packages` are named with their versions.
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if labels is not None and len(labels) != len(explanation):
         raise InputError(
             f"there are {len(labels)} labels for {len(explanation)} rows: pass one per row."

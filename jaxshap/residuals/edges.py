@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from jaxshap.engine import BatchSize, Options, answer
-from jaxshap.errors import BudgetError, InputError
+from jaxshap.engine import BatchSize, answer, read_budget, read_key, read_options
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate, Plan, mean_of_draws, no_less_than_rounding
-from jaxshap.games import Game, as_key, check_game
+from jaxshap.games import Game, check_game, read_whole
 
 
 def edge_norms(
@@ -52,9 +52,9 @@ def edge_norms(
         [0.0, 0.0, 0.0]
     """
     check_game(game)
-    if draws_per_entry < 1:
-        raise InputError(f"draws_per_entry={draws_per_entry}: pass 1 or more.")
+    draws_per_entry = read_whole(draws_per_entry, "draws_per_entry")
     number, outputs = game.num_players, game.empty.shape
+    budget = read_budget(budget, number)
     cost = 2 + 2 * draws_per_entry * (number + 1)
     num_edges = budget // cost
     if num_edges < 2:
@@ -63,11 +63,11 @@ def edge_norms(
             f"pass {2 * cost} or more.",
             2 * cost,
         )
-    ends, players, copies = _draw_edges(as_key(key), number, num_edges, draws_per_entry)
+    ends, players, copies = _draw_edges(read_key(key), number, num_edges, draws_per_entry)
     flips = jnp.concatenate([jnp.zeros((1, number), bool), jnp.eye(number, dtype=bool)])
     around = (copies[..., None, :] ^ flips).reshape(num_edges, -1, number)
     asked = jnp.concatenate([ends, around], axis=1).reshape(-1, number)
-    answers = answer(game, Plan(asked, len(asked)), Options(batch_size, progress))
+    answers = answer(game, Plan(asked, len(asked)), read_options(batch_size, progress))
     worths = jnp.asarray(answers.worths)
     worths = worths.reshape(num_edges, cost, *outputs)
 

@@ -9,15 +9,17 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, UInt32
 
 from jaxshap.engine import evaluate_all
-from jaxshap.errors import InputError
+from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import (
     Game,
     all_coalitions,
     check_game,
     full_precision,
     inverse_walsh,
+    shown,
     walsh,
 )
+from jaxshap.inputs import is_list
 
 MAX_EXACT_PLAYERS = 22  # a table of 2**22 worths fits into memory
 
@@ -157,12 +159,22 @@ def _memberships(
 ) -> Bool[np.ndarray, "sets n"]:
     if players is None:
         return np.eye(number, dtype=bool)
+    if isinstance(players, str | bytes) or not is_list(players):
+        raise InputTypeError(f"players={shown(players)}: pass a list of lists of players.")
+    players = list(players)
     memberships = np.zeros((len(players), number), bool)
     for row, members in zip(memberships, players, strict=True):
-        if not len(members) or not all(0 <= member < number for member in members):
-            raise InputError(f"{list(members)} is not a set of players from 0 to {number - 1}.")
+        if not is_list(members) or not all(_is_player(member, number) for member in members):
+            raise InputError(f"{shown(members)} is not a set of players from 0 to {number - 1}.")
+        if not len(members):
+            raise InputError("a set of players is empty: leave it out.")
         row[list(members)] = True
     return memberships
+
+
+def _is_player(member: Any, number: int) -> bool:
+    whole = isinstance(member, int | np.integer) and not isinstance(member, bool)
+    return bool(whole and 0 <= member < number)
 
 
 @full_precision

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import BatchSize, Options, answer
+from jaxshap.engine import BatchSize, answer, read_budget, read_key, read_options
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import (
     Estimate,
@@ -16,7 +16,7 @@ from jaxshap.estimators import (
     no_less_than_rounding,
     sampled_estimate,
 )
-from jaxshap.games import Game, as_key, check_game
+from jaxshap.games import Game, check_game
 
 MAX_NORM_PLAYERS = 120  # 2**(n − 1) times a squared gain overflows float32 above this
 
@@ -121,6 +121,7 @@ def _sampled_gains(
     """D_i v(S) and D_i v(S') of every draw and player."""
     check_game(game)
     number = game.num_players
+    budget = read_budget(budget, number)
     num_draws = budget // (2 * number + 2)
     if num_draws < 2:
         needed = 4 * number + 4
@@ -129,11 +130,11 @@ def _sampled_gains(
             f"pass {needed} or more.",
             needed,
         )
-    pairs = _draw_pairs(as_key(key), number, num_draws)
+    pairs = _draw_pairs(read_key(key), number, num_draws)
     flips = jnp.concatenate([jnp.zeros((1, number), bool), jnp.eye(number, dtype=bool)])
     asked = pairs[:, :, None] ^ flips  # (draws, 2, itself and with each player changed, n)
     plan = Plan(asked.reshape(-1, number), asked.size // number)
-    answers = answer(game, plan, Options(batch_size, progress))
+    answers = answer(game, plan, read_options(batch_size, progress))
     worths = jnp.asarray(answers.worths).reshape(num_draws, 2, number + 1, *game.empty.shape)
     signs = jnp.where(pairs, 1, -1).astype(worths.dtype)
     signs = signs.reshape(*signs.shape, *(1,) * game.empty.ndim)

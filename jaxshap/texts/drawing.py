@@ -54,6 +54,7 @@ class Drawn(NamedTuple):
 
 def as_html(explanation: "TextExplanation") -> str:
     """Each word on its colour above its value ± error; a dotted line where the sign is unsure."""
+    check_kind(explanation, TextExplanation, "explanation", "one of what explain_texts returned")
     lines = []
     for drawn in _drawn(explanation):
         words = "".join(_html_piece(piece, drawn) for piece in drawn.pieces)
