@@ -87,6 +87,11 @@ def estimator(estimator_class, /, **hyperparameters):
     return Call(functools.partial(estimated, estimator_class), hyperparameters)
 
 
+def adjusted(surrogate_class, /, **hyperparameters):
+    surrogate = surrogate_class(**hyperparameters)
+    return estimated(jaxshap.RegressionAdjusted, budget=22, surrogate=surrogate)
+
+
 def sgd(schedule_class, /, **hyperparameters):
     return jaxshap.estimate(0, GAME, jaxshap.ProjectedSGD(schedule_class(**hyperparameters)), 8)
 
