@@ -76,7 +76,7 @@ def disparity(explanation: Explanation, groups: Any, *, reference: Any = None) -
     labels = read_labels_of_rows(groups, len(explanation), "groups")
     names = _group_names(labels)
     base = names[0] if reference is None else reference
-    if base not in names.tolist():
+    if not isinstance(base, str | int | float | np.generic) or base not in names.tolist():
         raise InputError(f"reference={shown(reference)} is not one of the groups {names.tolist()}.")
     first = _Means.over(explanation, labels == base)
     compared = names[names != base]

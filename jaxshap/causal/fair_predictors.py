@@ -129,7 +129,7 @@ def _matched(rows: Any, columns: tuple[str, ...] | None, width: int) -> Any:
     rows = read_table(rows, "the table", columns).array if named else rows
     table = as_numbers(rows, "the table")
     shape = np.shape(table)
-    if len(shape) != 2 or shape[1] != width:
+    if len(shape) != 2 or shape[1] != width or not shape[0]:
         raise InputError(
             f"the rows have shape {shape}: pass (rows, {width}), the protected features among them."
         )

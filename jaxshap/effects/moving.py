@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.engine import BatchSize, bucket, byte_limit, jitted_with_model
-from jaxshap.errors import InputError
+from jaxshap.engine import BatchSize, bucket, byte_limit, check_batch_size, jitted_with_model
 from jaxshap.games import Host, as_pytree, widened
 from jaxshap.values import bytes_per_point_of, check_outputs, rematerialise
 
@@ -47,10 +46,9 @@ def points_at_once(
     model: Callable, rows: Float[Array | np.ndarray, "rows features"], batch_size: BatchSize
 ) -> int:
     """How many inputs one call of the model may have."""
+    check_batch_size(batch_size)
     if batch_size != "auto":
-        if batch_size < 1:
-            raise InputError(f'batch_size={batch_size}: pass a positive number, or "auto".')
-        return batch_size
+        return int(batch_size)
     if isinstance(model, Host):
         bytes_per_point = 8 * rows[0].nbytes
     else:

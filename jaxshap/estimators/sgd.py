@@ -73,7 +73,8 @@ class ProjectedSGD(Estimator):
         check_kind(self.schedule, StepSchedule, "schedule", "ConstantStep(), RootStep() or another")
         for name in ("radius", "bound"):
             if getattr(self, name) is not None:
-                read_number(getattr(self, name), name, above=0)
+                number = read_number(getattr(self, name), name, above=0)
+                object.__setattr__(self, name, number)
         object.__setattr__(self, "batch", read_whole(self.batch, "batch"))
         read_flag(self.importance, "importance")
 

@@ -73,7 +73,7 @@ class ConstantStep(StepSchedule):
 
     def __post_init__(self) -> None:
         if self.size is not None:
-            read_number(self.size, "size", above=0)
+            object.__setattr__(self, "size", read_number(self.size, "size", above=0))
 
     def step(
         self, count: Int[Array, "*counts"], num_players: int, over_bound: float
@@ -101,7 +101,7 @@ class RootStep(StepSchedule):
 
     def __post_init__(self) -> None:
         if self.size is not None:
-            read_number(self.size, "size", above=0)
+            object.__setattr__(self, "size", read_number(self.size, "size", above=0))
 
     def step(
         self, count: Int[Array, "*counts"], num_players: int, over_bound: float

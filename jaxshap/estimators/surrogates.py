@@ -89,7 +89,7 @@ class LinearSurrogate(Surrogate):
     ridge: float = 1e-6
 
     def __post_init__(self) -> None:
-        read_number(self.ridge, "ridge", least=0)
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
 
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
@@ -123,7 +123,7 @@ class PairwiseSurrogate(Surrogate):
     ridge: float = 1e-2
 
     def __post_init__(self) -> None:
-        read_number(self.ridge, "ridge", least=0)
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
 
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
@@ -166,8 +166,10 @@ class BoostedTrees(Surrogate):
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_trees", read_whole(self.num_trees, "num_trees"))
         object.__setattr__(self, "depth", read_whole(self.depth, "depth", most=MAX_DEPTH))
-        read_number(self.learning_rate, "learning_rate", above=0)
-        read_number(self.ridge, "ridge", least=0)
+        object.__setattr__(
+            self, "learning_rate", read_number(self.learning_rate, "learning_rate", above=0)
+        )
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
 
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]

@@ -75,7 +75,8 @@ def _summary(explanation: "Explanation"):
     their 95 % intervals; the mean of these halves bounds that of a mean.
     """
     half = explanation.interval().upper - explanation.values
-    values, error = (part.reshape(*part.shape[:2], -1) for part in (explanation.values, half))
+    shape = *half.shape[:2], int(np.prod(half.shape[2:]))  # also of nothing
+    values, error = (part.reshape(shape) for part in (explanation.values, half))
     single = len(values) == 1
     numbers, errors = (values[0], error[0]) if single else (np.abs(values).mean(0), error.mean(0))
     order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]

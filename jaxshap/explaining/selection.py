@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import SelectionError
-from jaxshap.games import shown
+from jaxshap.games import as_array, shown
 
 Index = int | str | slice | list | np.ndarray | np.integer
 
@@ -68,13 +68,19 @@ def positions(index: Any, names: tuple[str, ...] | None, length: int, what: str)
         raise SelectionError(
             f"{shown(index)} picks no {what}: pass a name, a number, a slice, or a list of them."
         )
-    if not single and (mask := np.asarray(index)).dtype == bool:
+    if not single and (mask := np.asarray(as_array(index, f"what picks a {what}"))).dtype == bool:
         if mask.shape != (length,):
             raise SelectionError(
                 f"a mask of {what}s has shape {mask.shape}: it must be ({length},)."
             )
         return np.flatnonzero(mask).tolist()
-    many: list[Any] = [index] if single else np.atleast_1d(np.asarray(index, object)).tolist()
+    many: list[Any] = (
+        [index]
+        if single
+        else np.atleast_1d(index).tolist()
+        if isinstance(index, np.ndarray)
+        else list(index)
+    )
     for entry in many:
         if isinstance(entry, bool) or not isinstance(entry, int | str | np.integer):
             raise SelectionError(f"{shown(entry)} is no {what}: pass its name or number.")

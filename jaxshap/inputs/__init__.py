@@ -28,7 +28,6 @@ from jaxshap.inputs.players import STAYS as STAYS
 from jaxshap.inputs.players import Players as Players
 from jaxshap.inputs.players import leaves as leaves
 from jaxshap.inputs.players import patches as patches
-from jaxshap.inputs.players import read_lengths as read_lengths
 from jaxshap.inputs.players import segments as segments
 from jaxshap.inputs.players import together as together
 from jaxshap.inputs.players import tokens as tokens
@@ -37,6 +36,7 @@ from jaxshap.inputs.reading import read_inputs as read_inputs
 from jaxshap.inputs.reading import read_weights as read_weights
 from jaxshap.inputs.tables import is_list as is_list
 from jaxshap.inputs.tables import read_background as read_background
+from jaxshap.inputs.tables import read_lengths as read_lengths
 from jaxshap.inputs.tables import read_names as read_names
 from jaxshap.inputs.tables import read_table as read_table
 

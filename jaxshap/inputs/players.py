@@ -1,7 +1,6 @@
 """Who plays: which parts of an input, an array or any pytree of arrays, come and go together."""
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 from jaxtyping import Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import as_array, read_whole, shown
-from jaxshap.inputs.tables import is_list, read_names
+from jaxshap.games import as_array, read_whole
+from jaxshap.inputs.tables import MAX_ENTRIES, is_list, read_lengths, read_names
 
-MAX_TOKENS = 2**28  # entries of an owner, 2 GB of them: more is a slip of the pen
 STAYS = -1  # the owner of what belongs to no player and always has the row's own value
 
 
@@ -40,6 +38,8 @@ class Players:
     names: tuple[str, ...]
 
     def __post_init__(self):
+        if not jax.tree.leaves(self.owner):
+            raise InputError("there are no players: name what each of them owns.")
         owned = np.unique(np.concatenate([np.ravel(part) for part in jax.tree.leaves(self.owner)]))
         if (
             not np.issubdtype(owned.dtype, np.integer)
@@ -177,7 +177,7 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
         >>> jaxshap.tokens(3, names=["not", "so", "bad"]).names
         ('not', 'so', 'bad')
     """
-    length = read_whole(length, "length", most=MAX_TOKENS)
+    length = read_whole(length, "length", most=MAX_ENTRIES)
     if names is None:
         return Players(np.arange(length), tuple(map(str, range(length))))
     names = read_names(names, "names")
@@ -247,16 +247,6 @@ def together(parts: PyTree) -> Players:
         owners.append(np.where(part.owner == STAYS, STAYS, part.owner + len(names)))
         names += [f"{_name(path)} {name}" for name in part.names]
     return Players(jax.tree.unflatten(structure, owners), tuple(names))
-
-
-def read_lengths(shape: Any, what: str) -> tuple[int, ...]:
-    """Positive lengths of the axes of an array."""
-    if isinstance(shape, str | bytes) or not is_list(shape) or not len(tuple(shape)):
-        raise InputTypeError(f"{what}={shown(shape)}: pass one positive length for each axis.")
-    lengths = tuple(read_whole(length, f"a length of {what}") for length in shape)
-    if math.prod(lengths) > MAX_TOKENS:
-        raise InputError(f"{what}={shown(shape)} has more than {MAX_TOKENS} entries.")
-    return lengths
 
 
 def _name(path: Any) -> str:

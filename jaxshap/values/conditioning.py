@@ -134,7 +134,7 @@ class Nearby(How):
     bandwidth: float = 0.1
 
     def __post_init__(self) -> None:
-        read_number(self.bandwidth, "bandwidth", above=0)
+        object.__setattr__(self, "bandwidth", read_number(self.bandwidth, "bandwidth", above=0))
 
     def learn(self, background, weights) -> tuple[Fill, int]:
         scale = spread(background, weights) * self.bandwidth

@@ -157,7 +157,7 @@ CALLS_OF_ROOMS: dict[str, Call] = {
         gradients.integrated_gradients,
         model=smooth,
         X=ROWS,
-        background=BACKGROUND[0],
+        background=BACKGROUND[:1],
         tol=0.01,
         max_nodes=64,
         groups=None,
