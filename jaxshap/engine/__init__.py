@@ -37,5 +37,7 @@ from jaxshap.engine.runner import salvage as salvage
 from jaxshap.engine.runner import solve as solve
 from jaxshap.engine.runner import solve_each as solve_each
 from jaxshap.engine.runner import strata_for as strata_for
+from jaxshap.engine.units import check_squares as check_squares
+from jaxshap.engine.units import unit_over_first as unit_over_first
 
 __all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]

@@ -7,6 +7,7 @@ import numpy as np
 
 from jaxshap.engine.defaults import read_budget, read_key
 from jaxshap.engine.runner import answer
+from jaxshap.engine.units import unit_over_first
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Stratified
 from jaxshap.games import Game, check_game
@@ -39,8 +40,9 @@ def neyman_allocation(key: Any, game: Game, budget: int) -> tuple[float, ...]:
     check_game(game)
     budget = read_budget(budget, game.num_players)
     plan = Stratified().plan(read_key(key), game.num_players, budget)
-    worths = jnp.asarray(answer(game, plan).worths)
-    _, variances = Stratified().moments(plan, worths)
+    gains = jnp.asarray(answer(game, plan).worths - game.empty)
+    unit = unit_over_first(gains.ravel())  # shares are ratios
+    _, variances = Stratified().moments(plan, gains / unit)
     drawn = np.bincount(np.asarray(plan.detail))[1:]
     if min(drawn) < 2:
         raise BudgetError(

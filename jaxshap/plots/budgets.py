@@ -14,6 +14,7 @@ from jaxshap.plots.style import (
     LINES,
     MARKERS,
     Axes,
+    given_axes,
     largest,
     legend_beside,
     new_axes,
@@ -81,7 +82,7 @@ def convergence(
     values = np.stack([explanation.values[0] for explanation in picked])
     errors = np.stack([half_intervals(explanation)[0] for explanation in picked])
     spent = np.array([explanation.num_evaluations for explanation in ordered], float)
-    ax = ax or new_axes(7.5, 4)
+    ax = given_axes(ax) or new_axes(7.5, 4)
     gap = np.diff(np.log(spent)).min(initial=np.log(2)) or np.log(2)
     sides = np.linspace(-0.5, 0.5, len(chosen)) if len(chosen) > 1 else np.zeros(1)
     for number, name in enumerate(picked[-1].feature_names):

@@ -23,6 +23,7 @@ from jaxshap.plots.style import (
     LINES,
     Axes,
     draw_errors,
+    given_axes,
     largest,
     legend_beside,
     name_rows,
@@ -124,7 +125,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
     if len(explanation) == 1:
         return _draw_groups([explanation], values, errors, names, most, ax)
     order = largest(values.sum(1), most)
-    ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
+    ax = given_axes(ax) or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, widths = np.arange(len(order)), values[order]
     starts = np.cumsum(widths, axis=1) - widths
     for number, name in enumerate(names):
@@ -150,7 +151,7 @@ def _draw_groups(
     """Draw k bars per feature, side by side."""
     explanation = explanations[0]
     order = largest(np.abs(values).max(1), most)
-    ax = ax or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
+    ax = given_axes(ax) or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height

@@ -13,6 +13,7 @@ from jaxshap.plots.style import (
     colours_by_sign,
     draw_errors,
     error_words,
+    given_axes,
     largest,
     new_axes,
     shortened,
@@ -60,7 +61,7 @@ def disparity(
             "explanation's."
         )
     order = largest(np.abs(values), most)[::-1]
-    ax = ax or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
+    ax = given_axes(ax) or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
     heights = np.r_[np.arange(len(order)) + 1.3, 0]  # the sum stands apart
     lengths = np.r_[values[order], disparity.total[number]]
     spreads = np.r_[errors[order], QUANTILE * disparity.total_std_error[number]]

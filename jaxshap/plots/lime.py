@@ -11,6 +11,7 @@ from jaxshap.plots.style import (
     LINES,
     QUANTILE,
     Axes,
+    given_axes,
     largest,
     legend_beside,
     new_axes,
@@ -66,7 +67,7 @@ def lime_stability(
     if output is not None:
         coefficients, errors = coefficients[..., output], errors[..., output]
     order = largest(np.abs(coefficients).max(0), most)
-    ax = ax or new_axes(7, 4)
+    ax = given_axes(ax) or new_axes(7, 4)
     for number, feature in enumerate(order):
         colour, dash = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
         line, band = coefficients[:, feature], QUANTILE * np.nan_to_num(errors[:, feature])

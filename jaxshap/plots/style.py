@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from jaxshap.errors import MissingExtraError
-from jaxshap.games import read_whole
+from jaxshap.errors import InputTypeError, MissingExtraError
+from jaxshap.games import read_whole, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,13 @@ def pyplot() -> Any:
 def new_axes(width: float | int, height: float | int) -> Axes:
     """Axes in a new figure of this size in inches."""
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def given_axes(ax: Any) -> Any:
+    """The axes to draw into, or None."""
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise InputTypeError(f"ax={shown(ax)}: pass matplotlib's Axes, or None for new ones.")
+    return ax
 
 
 def tidy(ax: Axes) -> Axes:

@@ -17,6 +17,7 @@ from jaxshap.plots.style import (
     Axes,
     draw_errors,
     error_words,
+    given_axes,
     largest,
     name_rows,
     new_axes,
@@ -75,7 +76,7 @@ def residual_shares(
         )
     labels = player_names(names, len(values))
     order = largest(values, most)
-    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
     _draw_shares(ax, values[order], errors[order], [labels[player] for player in order])
     words = error_words(errors[order], bars)
     what = f"share of a player's gains that its value cannot tell, % ({words})"

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, UInt32
 
-from jaxshap.engine import evaluate_all
+from jaxshap.engine import check_squares, evaluate_all, unit_over_first
 from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import (
     Game,
@@ -70,8 +70,11 @@ def norms(
         >>> jaxshap.residuals.norms(game).tolist()
         [2.0, 2.0, 0.0]
     """
-    squares = walsh(_worths(game)) ** 2
-    return _norms(squares, _memberships(players, game.num_players), residual=True)
+    gains = _worths(game)
+    unit = unit_over_first(gains)
+    check_squares(unit, 2.0**game.num_players)
+    members = _memberships(players, game.num_players)
+    return _norms(walsh(gains / unit) ** 2, members, residual=True) * unit * unit
 
 
 def shares(
@@ -98,7 +101,8 @@ def shares(
         >>> print(np.asarray(jaxshap.residuals.shares(game)).round(3))
         [0.1  0.05 0.  ]
     """
-    squares = walsh(_worths(game)) ** 2
+    gains = _worths(game)
+    squares = walsh(gains / unit_over_first(gains)) ** 2
     members = _memberships(players, game.num_players)
     gradient = _norms(squares, members, residual=False)
     return _norms(squares, members, residual=True) / jnp.where(gradient > 0, gradient, 1)

@@ -7,7 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import BatchSize, answer, read_budget, read_key, read_options
+from jaxshap.engine import (
+    BatchSize,
+    answer,
+    check_squares,
+    read_budget,
+    read_key,
+    read_options,
+    unit_over_first,
+)
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import (
     Estimate,
@@ -64,8 +72,15 @@ def estimate_norms(
         )
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
     scale = 2.0 ** (game.num_players - 1)
-    estimate = mean_of_draws(scale * first * (first - second), len(first))
-    return no_less_than_rounding(estimate, scale * (first**2).max(0))
+    unit = unit_over_first(jnp.abs(jnp.concatenate([first, second])).max(1))
+    check_squares(unit, scale)
+    squares = scale * unit * unit
+    first, second = first / unit, second / unit
+    estimate = mean_of_draws(first * (first - second), len(first))
+    estimate = no_less_than_rounding(estimate, (first**2).max(0))
+    return estimate._replace(
+        values=estimate.values * squares, std_error=estimate.std_error * squares
+    )
 
 
 def estimate_shares(
@@ -102,6 +117,8 @@ def estimate_shares(
         True
     """
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
+    unit = unit_over_first(jnp.abs(jnp.concatenate([first, second])).max(1))
+    first, second = first / unit, second / unit
     residual, gradient = first * (first - second), (first**2 + second**2) / 2
     mean = jnp.where(gradient.mean(0) > 0, gradient.mean(0), 1)
     share = residual.mean(0) / mean
@@ -135,7 +152,8 @@ def _sampled_gains(
     asked = pairs[:, :, None] ^ flips  # (draws, 2, itself and with each player changed, n)
     plan = Plan(asked.reshape(-1, number), asked.size // number)
     answers = answer(game, plan, read_options(batch_size, progress))
-    worths = jnp.asarray(answers.worths).reshape(num_draws, 2, number + 1, *game.empty.shape)
+    gains = answers.worths - game.empty  # in the precision of the worths
+    worths = jnp.asarray(gains).reshape(num_draws, 2, number + 1, *game.empty.shape)
     signs = jnp.where(pairs, 1, -1).astype(worths.dtype)
     signs = signs.reshape(*signs.shape, *(1,) * game.empty.ndim)
     return jnp.moveaxis(signs * (worths[:, :, :1] - worths[:, :, 1:]), 1, 0)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import answer, read_budget, read_key
+from jaxshap.engine import answer, check_squares, read_budget, read_key, unit_over_first
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate, Plan
 from jaxshap.games import (
@@ -155,7 +155,11 @@ def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPoste
     mass = kernel_mass(game.num_players)
     coalitions = draw_independent(read_key(key), game.num_players, budget - 2, mass)
     worths = answer(game, Plan(coalitions, len(coalitions))).worths
-    return posterior(coalitions, jnp.asarray(worths - game.empty))
+    gains = jnp.asarray(worths - game.empty)
+    unit = unit_over_first(gains)
+    check_squares(unit)
+    found = posterior(coalitions, gains / unit)
+    return found._replace(values=found.values * unit, scale=found.scale * unit * unit)
 
 
 @full_precision
