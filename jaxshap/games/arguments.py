@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from jaxshap.errors import InputError, InputTypeError
 
@@ -84,6 +85,8 @@ def shown(value: Any) -> str:
 
 def _scalar(value: Any) -> Any:
     """A numpy or JAX array without dimensions as the number it holds."""
+    if isinstance(value, Tracer):
+        return value
     if isinstance(value, np.ndarray | jax.Array) and value.shape == ():
         return value[()] if isinstance(value, np.ndarray) else _of_jax(value)
     return value

@@ -157,7 +157,7 @@ def test_errors_keep_what_was_evaluated_on_their_way_from_a_worker(error):
 
 def test_every_error_and_warning_survives_pickling():
     for kind in vars(jaxshap.errors).values():
-        if isinstance(kind, type) and kind not in (jaxshap.EvaluationError, jaxshap.Interrupted):
-            if issubclass(kind, BaseException):
-                carried = pickle.loads(pickle.dumps(kind("what happened")))
-                assert (type(carried), str(carried)) == (kind, "what happened")
+        is_error = isinstance(kind, type) and issubclass(kind, BaseException)
+        if is_error and kind not in (jaxshap.EvaluationError, jaxshap.Interrupted):
+            carried = pickle.loads(pickle.dumps(kind("what happened")))
+            assert (type(carried), str(carried)) == (kind, "what happened")
