@@ -104,8 +104,10 @@ def over_batches(
         values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
         blocks = [slice(start, start + length) for start in range(0, len(rows), length)]
         outputs = [_on_host(model, rows[block], columns, values[:, block]) for block in blocks]
-        reduced.append(_reduced(np.concatenate(outputs, axis=1), own, shared, reduce=reduce))
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *reduced)
+        with jax.enable_x64(True):  # as wide as the model's outputs
+            of_batch = _reduced(np.concatenate(outputs, axis=1), own, shared, reduce=reduce)
+        reduced.append(jax.device_get(of_batch))
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *reduced)
 
 
 @functools.partial(jitted_with_model, static_argnames=("reduce", "evaluate", "length"))
