@@ -24,6 +24,7 @@ from jaxshap.engine.memory import byte_limit as byte_limit
 from jaxshap.engine.memory import bytes_of_call as bytes_of_call
 from jaxshap.engine.options import Options as Options
 from jaxshap.engine.options import read_options as read_options
+from jaxshap.engine.program_cache import cache_programs as cache_programs
 from jaxshap.engine.runner import Answers as Answers
 from jaxshap.engine.runner import Run as Run
 from jaxshap.engine.runner import answer as answer
@@ -40,4 +41,4 @@ from jaxshap.engine.runner import strata_for as strata_for
 from jaxshap.engine.units import check_squares as check_squares
 from jaxshap.engine.units import unit_over_first as unit_over_first
 
-__all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]
+__all__ = ["cache_programs", "estimate", "evaluate", "neyman_allocation", "shapley_values"]

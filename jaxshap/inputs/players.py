@@ -21,9 +21,8 @@ class Players:
 
     Args:
         owner: has the structure of the input; each of its integer arrays matches the leading axes
-        of
-            its leaf, without the axis of rows, so that a map of pixels serves all channels. Entries
-            of −1 belong to nobody: they are never taken away.
+            of its leaf, without the axis of rows, so that a map of pixels serves all channels.
+            Entries of −1 belong to nobody: they are never taken away.
         names: one per player.
 
     Example:
@@ -83,8 +82,7 @@ class Players:
             if shape[: len(owned)] != owned:
                 raise InputError(
                     f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the "
-                    "players are those of "
-                    f"inputs of shape {owned}: make them for the same shape."
+                    f"players are those of inputs of shape {owned}: make them for the same shape."
                 )
 
 
@@ -145,8 +143,7 @@ def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
     labels = np.asarray(as_array(label_map, "label_map"))
     if not np.issubdtype(labels.dtype, np.integer):
         raise InputTypeError(
-            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each "
-            "pixel."
+            f"labels are whole numbers, not {labels.dtype}: a segmentation has one for each pixel."
         )
     present = np.unique(labels[labels != STAYS])
     names = None if names is None else read_names(names, "names")
