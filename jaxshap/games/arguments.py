@@ -12,8 +12,10 @@ from jax.core import Tracer
 
 from jaxshap.errors import InputError, InputTypeError
 
+MAX_COUNT = 2**31 - 1  # counts are held in int32
 
-def read_whole(value: Any, what: str, least: int = 1, most: int = 2**31 - 1) -> int:
+
+def read_whole(value: Any, what: str, least: int = 1, most: int = MAX_COUNT) -> int:
     """A whole number between two others; `what` is the name of the argument.
 
     The upper limit is the largest int32 by default, in which counts are held.
@@ -22,10 +24,11 @@ def read_whole(value: Any, what: str, least: int = 1, most: int = 2**31 - 1) -> 
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if isinstance(number, float | np.floating) and math.isfinite(number):
         whole = float(number).is_integer()
+    limits = f"from {least} on" if most == MAX_COUNT else f"from {least} to {most}"
     if not whole:
-        raise InputTypeError(f"{what}={shown(value)}: pass a whole number, {least} or more.")
+        raise InputTypeError(f"{what}={shown(value)}: pass a whole number {limits}.")
     if not least <= number <= most:
-        raise InputError(f"{what}={shown(value)}: pass a whole number from {least} to {most}.")
+        raise InputError(f"{what}={shown(value)}: pass a whole number {limits}.")
     return int(number)
 
 
