@@ -20,6 +20,8 @@ OPTIONAL = {
     "exact",
     "degrees",
     "row_outputs",
+    "words",
+    "owner",
 }
 KINDS = {
     "num_evaluations": int,
@@ -53,6 +55,8 @@ def save(self: Any, path: str | os.PathLike) -> None:
     fields: dict[str, Any] = {name: getattr(self, name) for name in names}
     if isinstance(self.data, dict):
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
+    pairs = [(name, word) for name, words in self.words.items() for word in words]
+    fields["words"] = np.array(pairs, str) if pairs else None
     arrays = {name: _storable(field) for name, field in fields.items() if field is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
@@ -66,6 +70,10 @@ def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}
     for name in ("feature_names", "output_names"):
         fields[name] = tuple(map(str, fields[name])) if name in fields else None
+    words: dict[str, tuple[str, ...]] = {}
+    for name, word in fields.pop("words", ()):
+        words[str(name)] = (*words.get(str(name), ()), str(word))
+    fields["words"] = words
     if "exact" not in fields:  # zeros do not say so, but these two estimators do
         fields["exact"] = str(fields["estimator"]) in ("Exact()", "trees")
     if np.ndim(fields.get("degrees", np.inf)) == 0:

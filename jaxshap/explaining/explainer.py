@@ -33,8 +33,8 @@ from jaxshap.explaining.separate import estimate_separately
 from jaxshap.explaining.source import Source
 from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import Game
-from jaxshap.inputs import Groups, Players, Top
-from jaxshap.trees import is_tree_model
+from jaxshap.inputs import Groups, Players, Top, check_model
+from jaxshap.trees import unwrap
 from jaxshap.values import ValueFunction, check_few_rows, check_repeatable
 
 
@@ -131,9 +131,10 @@ def explain(
     plain = plain and (isinstance(outputs, Top) or not callable(outputs))
     check_batch_size(batch_size)
     options = Options(batch_size, progress, checkpoint, mesh)
-    if plain and is_tree_model(model):
+    check_model(model)
+    if plain and (trees := unwrap(model)) is not None:
         check_tree_options(options, separate_draws)
-        explained = explain_trees(model, X, background, feature_names, output_names)
+        explained = explain_trees(trees, X, background, feature_names, output_names)
         return explained if outputs is None else choose_of_explanation(explained, outputs)
     if background is None:
         raise InputError(
@@ -242,6 +243,8 @@ def _reported(
         source=source,
         features_are_columns=problem.inputs.features_are_columns,
         row_outputs=problem.row_outputs,
+        words=problem.inputs.words,
+        owner=problem.inputs.owner,
     )
 
 

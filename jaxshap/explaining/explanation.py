@@ -10,7 +10,8 @@ from jaxtyping import Float
 from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
-from jaxshap.explaining.conversion import to_frame, to_shap
+from jaxshap.explaining.arithmetic import absolute, cohorts, mean, minus, sample
+from jaxshap.explaining.conversion import display_data, to_frame, to_shap
 from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
@@ -32,7 +33,7 @@ class Explanation:
         data: the table or array that was explained, or several of them by name; where each player
             owns one column, in the order of the players.
         feature_names: the names of the players.
-        output_names: the names of the outputs, or None.
+        output_names: the names of the outputs, or None; one name where one output was picked.
         num_evaluations: coalitions that were evaluated, each for all rows.
         value_function: the name of the game that was played.
         estimator: the estimator, with all its options.
@@ -47,6 +48,10 @@ class Explanation:
             number for all of them; infinite where errors are normal. See `interval`.
         features_are_columns: whether a table in `data` has one column per feature, in their order.
         row_outputs: names of each row's own outputs, `(rows, outputs)`, where `Top` chose them.
+        words: what the numbers 0, 1, … of a feature stand for, by its name, where the table that
+            was explained held texts, categories, dates or truth values.
+        owner: the player that owns each entry of an input, such as each pixel of an image, where
+            the players were those of one array; −1 is nobody.
 
     Example:
         >>> import jaxshap
@@ -79,6 +84,8 @@ class Explanation:
     degrees: Float[np.ndarray, "rows features *outputs"] | float = np.inf
     features_are_columns: bool = True
     row_outputs: np.ndarray | None = None
+    words: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    owner: np.ndarray | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
         """By row, feature and output: `ex[3]`, `ex[:, "age"]`, `ex[:10, ["age", "sex"], "yes"]`.
@@ -90,6 +97,17 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the values, `(rows, features, *outputs)`.
+
+        Example:
+            >>> import jaxshap
+            >>> jaxshap.explain(lambda x: x[:, 0], [[1.0, 2.0]], [[0.0, 0.0]]).shape
+            (1, 2)
+        """
+        return self.values.shape
 
     @property
     def data_of_features(self) -> np.ndarray | None:
@@ -224,4 +242,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         return display.as_html(self)
 
-    to_shap, to_frame, save = to_shap, to_frame, save  # methods that fill files of their own
+    # methods that fill files of their own
+    to_shap, to_frame, save = to_shap, to_frame, save
+    mean, sample, cohorts, __sub__ = mean, sample, cohorts, minus
+    abs, display_data = property(absolute), property(display_data)

@@ -56,7 +56,10 @@ class Problem(NamedTuple):
     def output_names(
         self, given: Sequence[str] | None, shape: tuple[int, ...]
     ) -> tuple[str, ...] | None:
-        return read_output_names(given, self.classes if self.reward is None else None, shape)
+        classes = self.classes if self.reward is None else None
+        if classes is not None and given is None and shape != (len(classes),):
+            classes = None  # scores of pairs of classes, say
+        return read_output_names(given, classes, shape)
 
     def name_of(self, game: Game) -> str:
         """The name of the value function, and of the function of outputs if there is one."""
@@ -74,8 +77,12 @@ def read_problem(
 ) -> Problem:
     """Everything that people pass in, read once."""
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
-    predict, classes = read_model(model, inputs)
-    return Problem(predict, inputs, marginal if value is None else value, reward, classes)
+    read = read_model(model, inputs)
+    if read.takes_whole:
+        inputs = inputs.kept_whole()
+    value = marginal if value is None else value
+    classes, function = read.output_names, None if reward is not None else read.function
+    return Problem(read.predict, inputs, value, reward, classes, function=function)
 
 
 def pad_rows(rows: Any, references: Any) -> np.ndarray:

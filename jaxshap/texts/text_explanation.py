@@ -38,6 +38,8 @@ class TextExplanation(Explanation):
         degrees: see `Explanation`.
         features_are_columns: see `Explanation`.
         row_outputs: see `Explanation`.
+        words: see `Explanation`.
+        owner: see `Explanation`.
 
     Example:
         >>> import jaxshap

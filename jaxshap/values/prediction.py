@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.engine import bucket, byte_limit, jitted_with_model
-from jaxshap.games import Host, as_pytree, widened
+from jaxshap.games import Host, as_pytree, as_worths
 from jaxshap.inputs import check_finite, check_outputs
 from jaxshap.values.outputs import bytes_per_point_of
 
@@ -33,7 +33,7 @@ def predictions(
         )[:count]
     check_outputs(outputs.shape, outputs.dtype, count)
     check_finite(outputs, count, what)
-    return widened(outputs)
+    return as_worths(outputs)
 
 
 def _in_blocks_of(
