@@ -60,7 +60,9 @@ def to_shap(self: Any) -> Any:
         data=self.data_of_features,
         display_data=display_data(self) if self.words else None,
         feature_names=list(self.feature_names),
-        output_names=names[0] if names is not None and self.values.ndim == 2 else names and list(names),
+        output_names=names[0]
+        if names is not None and self.values.ndim == 2
+        else names and list(names),
         error_std=self.std_error,
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.explaining.caution import ranking_note
+from jaxshap.explaining.wording import number_text, shown_output
 
 if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
@@ -17,7 +18,7 @@ def as_text(explanation: "Explanation") -> str:
     """What was explained and how, then a table: the values of a single row, or means over rows,
     with 95 % intervals.
     """
-    names, numbers, errors, columns = _summary(explanation)
+    names, numbers, errors, columns = _summary(shown_output(explanation))
     cells = [
         [_number(v, e) for v, e in zip(*pair, strict=True)]
         for pair in zip(numbers, errors, strict=True)
@@ -40,7 +41,7 @@ def as_text(explanation: "Explanation") -> str:
 
 def as_html(explanation: "Explanation") -> str:
     """The same as a table with a bar and a ± error in each cell."""
-    names, numbers, errors, columns = _summary(explanation)
+    names, numbers, errors, columns = _summary(shown_output(explanation))
     largest = np.nanmax(np.abs(numbers)) or 1
     head = "".join(f"<th style='text-align:left'>{html.escape(column)}</th>" for column in columns)
     lines = "".join(
@@ -79,7 +80,8 @@ def _summary(explanation: "Explanation"):
     single = len(values) == 1
     numbers, errors = (values[0], error[0]) if single else (np.abs(values).mean(0), error.mean(0))
     order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]
-    what = ("value" if single else "mean |value|") + " ± error (95 %)"
+    what = "value" if single else "mean |value|"
+    what += "" if explanation.exact else " ± error (95 %)"
     own = explanation.row_outputs
     if values.shape[2] == 1 and explanation.output_names is None and own is None:
         columns = [what]
@@ -96,7 +98,7 @@ def _more(explanation: "Explanation") -> list[str]:
 
 
 def _number(value: Any, error: Any) -> str:
-    return f"{value:.4g} ± " + (f"{error:.1g}" if np.isfinite(error) else "?")
+    return number_text(value, error) if np.isfinite(error) else f"{number_text(value)} ± ?"
 
 
 def _bar(value: Any, largest: Any) -> str:

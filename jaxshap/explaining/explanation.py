@@ -61,9 +61,9 @@ class Explanation:
         ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
         >>> print(explanation[0])
         Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations
-        feature  value ± error (95 %)
-        x0                      2 ± 0
-        x1                      2 ± 0
+        feature  value
+        x0           2
+        x1           2
     """
 
     values: Float[np.ndarray, "rows features *outputs"]

@@ -52,9 +52,7 @@ class Column(NamedTuple):
         return place
 
 
-def read_column(
-    name: str, rows: Any, references: Any, library: Library
-) -> tuple[Any, Any, Column]:
+def read_column(name: str, rows: Any, references: Any, library: Library) -> tuple[Any, Any, Column]:
     """The numbers of a column in both tables, and what they stand for."""
     plain = [library.plain(series) for series in (rows, references)]
     if all(part is not None and _is_exact(part) for part in plain):

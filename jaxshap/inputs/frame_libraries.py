@@ -126,9 +126,9 @@ LIBRARIES = {
         entries=lambda series: series.tolist(),
         is_missing=lambda series: series.isna().to_numpy(bool),
         categories=_categories_of_pandas,
-        take=lambda series, places: series.array.take(places)
-        if hasattr(series, "array")
-        else series.take(places),
+        take=lambda series, places: (
+            series.array.take(places) if hasattr(series, "array") else series.take(places)
+        ),
         make=_cast,
         frame=_frame_of_pandas,
     ),

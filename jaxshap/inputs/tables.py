@@ -48,9 +48,7 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
     return Table(_numeric(array, what, names), names, columns is not None)
 
 
-def arranged(
-    frame: Any, what: str, columns: Sequence[str] | None
-) -> tuple[Any, tuple[str, ...]]:
+def arranged(frame: Any, what: str, columns: Sequence[str] | None) -> tuple[Any, tuple[str, ...]]:
     """A DataFrame with these columns in this order, and their names as text."""
     columns = _read_columns(columns)
     present = [str(name) for name in frame.columns]

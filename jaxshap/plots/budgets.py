@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import check_one_output, footnote, half_intervals, interval_words
+from jaxshap.plots.selection import footnote, half_intervals, interval_words, one_output
 from jaxshap.plots.style import (
     LINES,
     MARKERS,
@@ -64,10 +64,10 @@ def convergence(
         raise InputError(
             "there are no explanations to draw: pass a list of them with growing budgets."
         )
+    explanations = [one_output(explanation, "convergence") for explanation in explanations]
     ordered = sorted(explanations, key=lambda explanation: explanation.num_evaluations)
     last = ordered[-1]
     for explanation in ordered:
-        check_one_output(explanation, "convergence")
         if explanation.feature_names != last.feature_names:
             raise InputError(
                 "these explanations have different features: pass explanations of the same rows."

@@ -307,10 +307,9 @@ def page(tmp_path_factory):
     ex = explanation(rows=20, names=names)
     ex.data[:, names.index("plain")] = 0
     ex.data[3, 3] = 94117
+    ex = dataclasses.replace(ex, words={"plain": ("zero",)})
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(
-        report_html(ex, labels=["b", "a"] * 10, texts={"plain": ["zero"]}), encoding="utf-8"
-    )
+    path.write_text(report_html(ex, labels=["b", "a"] * 10), encoding="utf-8")
     with open_page(path.as_uri() + "#row=3") as page:
         yield page, ex
         assert page.problems == []
