@@ -1,4 +1,4 @@
-"""Explanations from explanations: absolute values, means over rows, differences, samples, cohorts."""
+"""Explanations from explanations: sizes, means over rows, differences, samples, cohorts."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ def mean(self: Any, axis: int = 0) -> Any:
         base_values=self.base_values.mean(0, keepdims=True),
         data=np.full((1, features), np.nan),
         features_are_columns=False,
-        kind=f"mean {self.kind} over {count:,} rows",
+        kind=f"mean {self.kind}",
         row_outputs=None,
         source=None,
         words={},

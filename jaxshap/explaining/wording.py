@@ -31,7 +31,12 @@ def shown_output(explanation: Any) -> Any:
         return explanation
     if explanation.row_outputs is not None:
         return explanation
-    apart = np.abs(values.sum(2)).max()
-    if apart > MIRRORED * np.abs(values).max() or np.abs(base.sum(1) - 1).max() > MIRRORED:
+    both = values[..., 0] + values[..., 1]
+    sums_known = np.isfinite(base).all()
+    if not sums_known:  # sizes, which add up to nothing
+        both = values[..., 0] - values[..., 1]
+    if np.abs(both).max() > MIRRORED * np.abs(values).max():
+        return explanation
+    if sums_known and np.abs(base.sum(1) - 1).max() > MIRRORED:
         return explanation
     return explanation[:, :, 1]

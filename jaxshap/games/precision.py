@@ -2,8 +2,8 @@
 
 Accelerators multiply float32 matrices in bfloat16 or TF32 unless they are told otherwise. Every
 product that belongs to the library is traced inside a function with this decorator, which never
-calls the user's model. What a model returns in half precision, or in whole numbers, is widened where it
-leaves the model.
+calls the user's model. What a model returns in half precision, or in whole
+numbers, is widened where it leaves the model.
 """
 
 import functools
@@ -41,7 +41,7 @@ def widened(numbers: Any) -> Any:
 
 
 def as_worths(outputs: Any) -> Any:
-    """What a model returned, in float32 or wider: whole numbers and truth values are numbers too."""
+    """What a model returned in float32 or wider; whole numbers and truth values are numbers."""
     if jnp.issubdtype(outputs.dtype, jnp.floating):
         return widened(outputs)
     on_host = isinstance(outputs, np.ndarray)

@@ -69,7 +69,7 @@ def read_column(name: str, rows: Any, references: Any, library: Library) -> tupl
 def _is_exact(array: np.ndarray) -> bool:
     if array.dtype.kind == "f" or not len(array):
         return True
-    return bool(-LARGEST_WHOLE <= array.min() and array.max() <= LARGEST_WHOLE)
+    return bool(array.min() >= -LARGEST_WHOLE and array.max() <= LARGEST_WHOLE)
 
 
 def _read_levels(name: str, both: Any, library: Library) -> tuple[np.ndarray, Column]:

@@ -20,6 +20,7 @@ from jaxshap.plots.images import patches as patches
 from jaxshap.plots.interactions import interaction_heatmap as interaction_heatmap
 from jaxshap.plots.interactions import interaction_network as interaction_network
 from jaxshap.plots.lime import lime_stability as lime_stability
+from jaxshap.plots.series import series as series
 from jaxshap.plots.shap_media import image as image
 from jaxshap.plots.shap_media import text as text
 from jaxshap.plots.shap_plots import beeswarm as beeswarm
@@ -55,6 +56,7 @@ __all__ = [
     "pdp",
     "residual_shares",
     "scatter",
+    "series",
     "shap_bar",
     "shap_waterfall",
     "text",

@@ -10,7 +10,6 @@ from jaxshap.explaining import Explanation, number_text
 from jaxshap.plots.clusters import clustered_order, draw_brackets
 from jaxshap.plots.comparisons import draw_cohorts
 from jaxshap.plots.selection import (
-    one_output,
     check_one_row,
     drawn_values,
     explained_output,
@@ -18,6 +17,7 @@ from jaxshap.plots.selection import (
     half_intervals,
     interval_words,
     labels,
+    one_output,
     what_is_drawn,
 )
 from jaxshap.plots.style import (

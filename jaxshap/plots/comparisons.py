@@ -10,11 +10,11 @@ from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.plots.selection import (
     check_not_empty,
-    one_output,
     drawn_values,
     footnote,
     interval_words,
     labels,
+    one_output,
     what_is_drawn,
 )
 from jaxshap.plots.style import (

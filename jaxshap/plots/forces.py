@@ -1,6 +1,7 @@
 """Rows under the names that shap's users know: force, decision."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -29,6 +30,7 @@ from jaxshap.plots.style import (
 
 HEAD_SHARE = 0.006  # of the width: how far the head of an arrow reaches
 MAX_LINES = 100  # rows in a decision plot, more would hide each other
+STAGGER = 0.62  # by how much every other name stands lower
 MIN_LABEL_SHARE = 0.05  # of the width of the axes, below which a part has no name
 
 
@@ -66,7 +68,7 @@ def force(
     if hidden := len(values) - len(order):
         names = [*names, f"{hidden} smaller"]
         steps = np.append(steps, np.delete(values, order).sum())
-    ax = ax or new_axes(10, 2.6)
+    ax = ax or new_axes(11, 3)
     end = base + float(values.sum())
     ups, downs = (np.flatnonzero(steps * sign > 0) for sign in (1, -1))
     low, high = min(end - steps[ups].sum(), base), max(end - steps[downs].sum(), base)
@@ -79,12 +81,12 @@ def force(
             [place, place], [-0.5, 0.72], color="0.2", lw=1, ls=":" if align == "right" else "-"
         )
         ax.text(place, 0.78, f"{word} {number_text(place)}", ha=nudge, va="bottom", fontsize=10)
-    ax.set(xlim=(low - 0.06 * room, high + 0.06 * room), ylim=(-1.35, 1.25), yticks=[])
+    ax.set(xlim=(low - 0.06 * room, high + 0.06 * room), ylim=(-1.85, 1.25), yticks=[])
     spreads = half_intervals(explanation)[0]
     what = explained_output(explanation) or "output of the model"
     words = interval_words(spreads, explanation)
     note = words if explanation.exact else f"values ± {number_text(np.nanmax(spreads))} at most"
-    ax.set_xlabel(wrapped(f"{what} ({note}); orange raises it, blue lowers it"))
+    ax.set_xlabel(wrapped(f"{what} ({note}), orange raises, blue lowers it"))
     ax.spines["left"].set_visible(False)
     return finished(tidy(ax), show)
 
@@ -152,17 +154,18 @@ def _draw_parts(
 ) -> None:
     """Draw arrows that point to the prediction: from the left where `side` is −1."""
     head, colour = HEAD_SHARE * room, POSITIVE if side < 0 else NEGATIVE
-    near = end
+    near, labelled = end, 0
     for name, size in zip(names, sizes, strict=True):
         far = near + side * size
-        tip, tail = near + side * 0.0, far + side * head
-        inner = near + side * head
-        corners = [(inner, 0.45), (tip, 0), (inner, -0.45), (tail, -0.45), (far, 0), (tail, 0.45)]
+        inner, tail = near + side * head, far + side * head
+        corners = [(inner, 0.45), (near, 0), (inner, -0.45), (tail, -0.45), (far, 0), (tail, 0.45)]
         x, y = zip(*corners, strict=True)
         ax.fill(x, y, facecolor=colour, edgecolor="white", lw=1)
         if size > MIN_LABEL_SHARE * room:
-            look = {"ha": "center", "va": "top", "fontsize": 9, "rotation": 0}
-            ax.text((near + far) / 2, -0.58, _in_lines(name, size / room), **look)
+            depth = -0.58 - STAGGER * (labelled % 2)  # neighbours have no room side by side
+            look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 9}
+            ax.text((near + far) / 2, depth, _in_lines(name, size / room), **look)
+            labelled += 1
         near = far
 
 

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.explaining import Explanation
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
-from jaxshap.plots.selection import one_output, check_one_row, half_intervals
+from jaxshap.plots.selection import check_one_row, half_intervals, one_output
 from jaxshap.plots.style import Axes, largest, new_axes, signed_colours
 
 MAX_SIGNS = 40  # + and − in one picture

@@ -91,7 +91,8 @@ def diagnosis(
 
     Args:
         diagnosis: what `Explanation.diagnose` returned.
-        max_display: how many features the second picture draws, the largest shares first; 12 by default.
+        max_display: how many features the second picture draws, the largest shares first;
+            12 by default.
         axes: two axes to draw in; by default new ones.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The tree ensemble inside a search or a pipeline that does nothing but select columns before it."""
+"""The tree ensemble inside a search, or at the end of a pipeline that only selects columns."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
