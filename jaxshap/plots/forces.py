@@ -62,7 +62,7 @@ def force(
     """
     explanation = one_output(explanation, "force")
     check_one_row(explanation, "force")
-    values, base = explanation.values[0], float(explanation.base_values[0])
+    values, base = np.float64(explanation.values[0]), float(explanation.base_values[0])
     order = largest(np.abs(values), max_display)
     names, steps = labels(explanation, order), values[order]
     if hidden := len(values) - len(order):
@@ -72,7 +72,7 @@ def force(
     end = base + float(values.sum())
     ups, downs = (np.flatnonzero(steps * sign > 0) for sign in (1, -1))
     low, high = min(end - steps[ups].sum(), base), max(end - steps[downs].sum(), base)
-    room = (high - low) or 1.0
+    room = float(high - low) or 1.0
     for parts, side in ((ups, -1), (downs, 1)):
         _draw_parts(ax, [names[part] for part in parts], np.abs(steps[parts]), end, side, room)
     for place, word, align in ((base, "base value", "right"), (end, "prediction", "left")):

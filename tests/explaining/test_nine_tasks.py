@@ -163,7 +163,8 @@ codes = X.apply(lambda column: pd.factorize(column)[0] if column.dtype == "str" 
 words = {name: pd.factorize(X[name])[1] for name in X if X[name].dtype == "str"}
 def predict(rows):
     frame = pd.DataFrame(rows, columns=X.columns)
-    return model.predict_proba(frame.assign(**{n: w[frame[n].astype(int)] for n, w in words.items()}))
+    entries = {name: each[frame[name].astype(int)] for name, each in words.items()}
+    return model.predict_proba(frame.assign(**entries))
 explainer = shap.Explainer(predict, codes[:20])
 ex = explainer(codes[:3])
 shap.plots.waterfall(ex[0, :, 1])

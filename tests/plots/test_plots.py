@@ -14,6 +14,7 @@ import pytest
 
 import jaxshap
 from jaxshap import plots
+from jaxshap.plots.style import signed_colours
 
 NORMAL = statistics.NormalDist().inv_cdf(0.975)  # standard errors on either side of an interval
 NAMES = ("age", "income", "zip", "rooms", "floor", "year")
@@ -99,7 +100,7 @@ OURS = {
 THEIRS = {
     "beeswarm": (plots.beeswarm, explanation(30)),
     "scatter": (lambda ex, ax: plots.scatter(ex, "age", ax=ax), explanation(30)),
-    "scatter by": (lambda ex, ax: plots.scatter(ex, "age", by="zip", ax=ax), explanation(30)),
+    "scatter by": (lambda ex, ax: plots.scatter(ex, "age", color="zip", ax=ax), explanation(30)),
     "heatmap": (plots.heatmap, explanation(30)),
     "shap_bar": (plots.shap_bar, explanation(30)),
 }
@@ -355,7 +356,7 @@ def test_colours_of_patches_are_those_of_the_colour_bar_where_the_image_is_white
     ax = plots.patches(ex, PLAYERS.owner)
     drawn = np.asarray(ax.images[0].get_array())
     extent = 1.25 * np.abs(ex.values).max()
-    wanted = plt.get_cmap("PuOr_r")((ex.values[0] / extent + 1) / 2)[:, :3]
+    wanted = signed_colours()((ex.values[0] / extent + 1) / 2)[:, :3]
     light = drawn[..., 0] / wanted[PLAYERS.owner][..., 0]
     np.testing.assert_allclose(drawn, wanted[PLAYERS.owner] * light[..., None], rtol=1e-6)
     np.testing.assert_allclose(light, light[0, 0], rtol=1e-6)
