@@ -70,8 +70,8 @@ def explain(
     Args:
         model: maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a
             fitted estimator, or any other function, which runs on the host.
-        X: the rows to explain: a DataFrame, an array or a list of rows; or any inputs, rows in
-            front, that `groups` divides into players.
+        X: the rows to explain: a DataFrame of any columns that the model takes, an array or a list
+            of rows; or any inputs, rows in front, that `groups` divides into players.
         background: the rows that absent features take their values from; `jaxshap.WeightedRows`,
             as from `jaxshap.kmeans`, are weighted.
         estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
@@ -80,16 +80,16 @@ def explain(
             20n, but not below 512 nor above 2n + 2048, and with `tol` or `seconds` at most 64
             times as many.
         tol: spend the budget in rounds until every standard error is at most this share of the
-            spread (the largest less the smallest worth of its output), or until it is gone.
+            spread (the largest less the smallest worth of its output), until it is gone, or until
+            errors show that it is far too small.
         seconds: spend time instead, from the call to its return, for models that are slow: rounds
             grow as far as the measured time per evaluation and per solve allows, and the last one
-            is returned, with its errors. Exact where all coalitions fit in the time. The number of
-            evaluations reached depends on the machine; the values depend on that number alone.
+            is returned, with its errors. Exact where all coalitions fit in the time. The machine
+            decides how many evaluations are reached, and they alone decide the values.
         model_rows: for a background as large as the data: model rows to spend per explained row,
             spread over as many background rows as they are worth, instead of a `budget`. The
             values stay those of the full background, and the standard errors hold what the rows
-            that were not asked about could change. Without it a background of m rows costs m
-            model rows per coalition.
+            that were not asked about could change.
         key: a JAX key or a whole number; the same key asks about the same coalitions.
         groups: players that are groups of columns, by name or number; for images, sequences and
             other inputs, what `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make.
@@ -105,17 +105,16 @@ def explain(
         output_names: names of all outputs of the model, or of what the function `outputs` returns.
         batch_size: coalitions per batch; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
-        checkpoint: a file that keeps every worth as it comes: the same call with the same file
-            goes on where the last one ended, however it ended.
-        mesh: devices that the work is shared out over, on one host or many.
+        checkpoint: a file of all worths: the same call goes on where the last one ended.
+        mesh: devices that share the work, on one host or many.
 
     Returns:
         An `Explanation`: values `(rows, features, *outputs)` with standard errors.
 
     Raises:
         InputError: an argument cannot be used; the message says what to do.
-        Interrupted: on Ctrl-C; it carries the explanation from the evaluations so far.
-        EvaluationError: the model failed on masked inputs; it carries what came before.
+        Interrupted: on Ctrl-C, with the explanation from the evaluations so far.
+        EvaluationError: the model failed on masked inputs, likewise.
 
     Example:
         >>> import jaxshap
@@ -171,7 +170,7 @@ def _explain_together(
 
     def report(spent: Run, estimator: Estimator) -> Explanation:
         size = spent.answers.num_evaluations
-        source = _source(problem, lambda: game)
+        source = problem.source(lambda: game)
         return _reported(spent.estimate, game.empty, size, problem, source, names, estimator, game)
 
     return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
@@ -194,7 +193,7 @@ def _explain_separately(
     check_repeatable(first, *problem.asked)
     separate = estimate_separately(problem, key, estimator, budget, options.batch_size)
     names = problem.output_names(output_names, separate.empty.shape[1:])
-    source = _source(problem, problem.game)
+    source = problem.source(problem.game)
     reported = separate.estimate, separate.empty, size, problem, source, names, estimator
     return _reported(*reported, separate.game, shared_draws=False)
 
@@ -206,7 +205,7 @@ def _explain_sampled(
     check_few_rows(*problem.asked)
     sampled = explain_sampled(problem, key, model_rows, options)
     names = problem.output_names(output_names, sampled.empty.shape[1:])
-    source = _source(problem, lambda: sampled.game)
+    source = problem.source(lambda: sampled.game)
     how, cost = (Scattered(), sampled.game), sampled.budget - 2
     reported = _reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
     return dataclasses.replace(reported, num_model_rows=sampled.num_rows * cost)
@@ -246,8 +245,3 @@ def _reported(
         words=problem.inputs.words,
         owner=problem.inputs.owner,
     )
-
-
-def _source(problem: Problem, game: Callable[[], Game]) -> Source:
-    """Where the explanation comes from; rows that only fill up a bucket are not shown."""
-    return Source(game, np.arange(problem.num_rows), (), problem.inputs.groups)

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from jaxshap.engine import bucket
+from jaxshap.explaining.source import Source
 from jaxshap.games import Game, Host, grouped
 from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
 from jaxshap.rewards import reward as rewarded
@@ -60,6 +61,10 @@ class Problem(NamedTuple):
         if classes is not None and given is None and shape != (len(classes),):
             classes = None  # scores of pairs of classes, say
         return read_output_names(given, classes, shape)
+
+    def source(self, game: Callable[[], Game]) -> Source:
+        """Where the explanation comes from; rows that only fill up a bucket are not shown."""
+        return Source(game, np.arange(self.num_rows), (), self.inputs.groups)
 
     def name_of(self, game: Game) -> str:
         """The name of the value function, and of the function of outputs if there is one."""

@@ -126,9 +126,7 @@ LIBRARIES = {
         entries=lambda series: series.tolist(),
         is_missing=lambda series: series.isna().to_numpy(bool),
         categories=_categories_of_pandas,
-        take=lambda series, places: (
-            series.array.take(places) if hasattr(series, "array") else series.take(places)
-        ),
+        take=lambda series, places: series.take(places).reset_index(drop=True),
         make=_cast,
         frame=_frame_of_pandas,
     ),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
@@ -22,6 +23,7 @@ from jaxshap.plots.style import (
 from jaxshap.trust import quantile
 
 MIN_ROWS = 3  # of a violin
+POINTS = 100  # along its outline
 
 
 def violin(
@@ -61,17 +63,26 @@ def violin(
     order = largest(np.abs(explanation.values).mean(0), max_display)
     ax = ax or new_axes(8, 1.3 + 0.42 * len(order))
     values, heights = explanation.values[:, order], np.arange(len(order))
-    varied = [place for place in heights if np.ptp(values[:, place]) > 0]  # no density of a point
-    if varied:
-        look: dict[str, Any] = {"vert": False, "widths": 0.85, "showextrema": False}
-        drawn = ax.violinplot([values[:, place] for place in varied], positions=varied, **look)
-        for body in drawn["bodies"]:
-            body.set(facecolor=color, edgecolor="0.2", alpha=0.75, lw=0.6)
+    for place in heights:
+        _draw_density(ax, values[:, place], int(place), color)
     ax.plot(np.median(values, axis=0), heights, "|", color="black", ms=9, mew=1.5)
     ax.axvline(0, color="black", lw=0.8)
     name_rows(ax, labels(explanation, order))
     ax.set_xlabel(wrapped(f"{what_of_rows(explanation)} (line: median)"))
     return finished(tidy(ax), show)
+
+
+def _draw_density(ax: Axes, values: Float[np.ndarray, "rows"], place: int, color: Any) -> None:
+    """Draw a density of these values around a height; one value alone has none."""
+    from scipy.stats import gaussian_kde
+
+    if np.ptp(values) <= 1e-6 * np.abs(values).max():
+        return
+    x = np.linspace(values.min(), values.max(), POINTS)
+    density = gaussian_kde(values.astype(np.float64))(x)
+    half = 0.42 * density / density.max()
+    look: dict[str, Any] = {"edgecolor": "0.2", "alpha": 0.75, "lw": 0.6}
+    ax.fill_between(x, place - half, place + half, facecolor=color, **look)
 
 
 def group_difference(

@@ -15,11 +15,10 @@ def pair():
         return np.tanh(rows @ WEIGHTS / 20)
 
     how = {"estimator": jaxshap.Permutation(), "budget": 200}
-    explained = [
+    return [
         jaxshap.explain(jaxshap.host(predict), X, X[:3], **how)
         for predict in (model, lambda rows: 2 * model(rows))
     ]
-    return explained
 
 
 def test_differences_have_values_that_subtract_and_errors_that_bound_both(pair):
@@ -29,7 +28,8 @@ def test_differences_have_values_that_subtract_and_errors_that_bound_both(pair):
     np.testing.assert_allclose(difference.base_values, second.base_values - first.base_values)
     np.testing.assert_allclose(difference.std_error, first.std_error + second.std_error)
     true_error = np.abs(difference.std_error) >= np.abs(second.std_error - first.std_error)
-    assert true_error.all() and not difference.exact
+    assert true_error.all()
+    assert not difference.exact
     with pytest.raises(jaxshap.InputError, match="same rows"):
         first - second[:3]
     with pytest.raises(TypeError):
@@ -38,7 +38,8 @@ def test_differences_have_values_that_subtract_and_errors_that_bound_both(pair):
 
 def test_means_are_over_rows_and_bound_the_errors_of_shared_draws(pair):
     mean = pair[0].abs.mean(0)
-    assert mean.shape == (1, 12) and mean.data_of_features is None
+    assert mean.shape == (1, 12)
+    assert mean.data_of_features is None
     np.testing.assert_allclose(mean.values[0], np.abs(pair[0].values).mean(0))
     np.testing.assert_allclose(mean.std_error[0], pair[0].std_error.mean(0))
     assert np.isnan(mean.base_values).all()
@@ -49,8 +50,9 @@ def test_means_are_over_rows_and_bound_the_errors_of_shared_draws(pair):
 def test_samples_are_rows_in_their_order_and_the_same_for_the_same_key(pair):
     sampled = pair[0].sample(5)
     np.testing.assert_array_equal(sampled.values, pair[0].sample(5).values)
-    rows = [int(np.flatnonzero((X == row).all(1))[0]) for row in sampled.data]
-    assert rows == sorted(rows) and len(set(rows)) == 5
+    rows = [int(np.flatnonzero((row == X).all(1))[0]) for row in sampled.data]
+    assert rows == sorted(rows)
+    assert len(set(rows)) == 5
     assert len(pair[0].sample(100)) == 8
 
 
@@ -67,13 +69,15 @@ def test_cohorts_are_the_rows_of_each_label(pair):
 
 def test_an_exact_explanation_shows_no_error_at_all():
     exact = jaxshap.explain(lambda x: x[:, 0] - 2 * x[:, 1], X[:1, :2], X[:, :2])
-    assert "±" not in str(exact) and "±" not in exact._repr_html_()
+    assert "±" not in str(exact)
+    assert "±" not in exact._repr_html_()
 
 
 def test_a_picked_output_keeps_its_name_also_in_a_file(tmp_path):
     ex = jaxshap.explain(lambda x: x, X[:2, :3], X[:, :3], output_names=["a", "b", "c"])
     picked = ex[:, :, "b"]
-    assert picked.output_names == ("b",) and picked.to_shap().output_names == "b"
+    assert picked.output_names == ("b",)
+    assert picked.to_shap().output_names == "b"
     picked.save(tmp_path / "picked.npz")
     assert jaxshap.load(tmp_path / "picked.npz").output_names == ("b",)
     assert str(picked).splitlines()[1].split(", ")[-1] == "b"

@@ -193,7 +193,7 @@ ex = shap.PartitionExplainer(predict, masker)(images[:1].transpose(0, 2, 3, 1))
 shap.plots.image(ex)
 """,
     sentence: """
-explainer = shap.Explainer(lambda rows: np.asarray(model(rows)), 0 * tokens)
+explainer = shap.Explainer(lambda rows: np.asarray(model(rows.astype(int))), 0 * tokens)
 ex = explainer(tokens)
 ex.data = np.array([words])
 shap.plots.text(ex)
