@@ -27,7 +27,7 @@ def as_text(explanation: "Explanation") -> str:
     widths = [
         max(len(column), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)
     ]
-    note = ranking_note(explanation)
+    note = ranking_note(shown_output(explanation))
     lines = [
         title(explanation) if note is None else f"{title(explanation)}. {note}",
         f"{'feature':{width}}  " + "  ".join(map(str.rjust, columns, widths)),
@@ -53,21 +53,37 @@ def as_html(explanation: "Explanation") -> str:
         + "</tr>"
         for name, *pair in zip(names, numbers, errors, strict=True)
     )
-    notes = title(explanation), ranking_note(explanation), *_more(explanation)
+    notes = title(explanation), ranking_note(shown_output(explanation)), *_more(explanation)
     caption = "<br>".join(html.escape(note) for note in notes if note is not None)
     return f"<div>{caption}</div><table><tr><th></th>{head}</tr>{lines}</table>"
 
 
 def title(explanation: "Explanation") -> str:
-    """One line: what was explained, with which value function and estimator, at what cost."""
+    """One line: what was explained, how, at what cost, and how certain it is."""
     rows, features, *outputs = explanation.values.shape
     shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
     shape += "".join(f" × {number} outputs" for number in outputs)
     exact = " (exact)" if explanation.exact else ""
+    cost = f"{explanation.num_evaluations:,} evaluations"
+    if explanation.num_model_rows:
+        cost += f" ({explanation.num_model_rows:,} model rows per row)"
     return (
         f"Explanation of {shape}: {explanation.value_function} {explanation.kind}s by "
-        f"{explanation.estimator}{exact}, "
-        f"{explanation.num_evaluations:,} evaluations"
+        f"{explanation.estimator}{exact}, {cost}{certainty(explanation)}"
+    )
+
+
+def certainty(explanation: "Explanation") -> str:
+    """How certain the values are, where they are not exact."""
+    half = np.asarray(explanation.interval().upper) - explanation.values
+    if explanation.exact or not half.size:
+        return ""
+    known = half[np.isfinite(half)]
+    if not known.size:
+        return ", errors unknown"
+    largest = f"{known.max():.2g}"
+    return f", errors of 95 % intervals up to ±{largest}" + (
+        "" if known.size == half.size else ", some unknown"
     )
 
 

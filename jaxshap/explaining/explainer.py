@@ -234,6 +234,7 @@ def _reported(
         feature_names=problem.inputs.names,
         output_names=output_names,
         num_evaluations=num_coalitions + 2,
+        num_model_rows=problem.model_rows(num_coalitions + 2),
         value_function=problem.name_of(game),
         estimator=repr(estimator),
         shared_draws=shared_draws,

@@ -60,7 +60,7 @@ class Explanation:
         >>> explanation.values.tolist(), explanation[1, "x0"].values.tolist()
         ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
         >>> print(explanation[0])
-        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations
+        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations...
         feature  value
         x0           2
         x1           2

@@ -11,7 +11,7 @@ from jaxshap.explaining.source import Source
 from jaxshap.games import Game, Host, grouped
 from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
 from jaxshap.rewards import reward as rewarded
-from jaxshap.values import ValueFunction, marginal
+from jaxshap.values import ValueFunction, baseline, marginal
 
 
 class Problem(NamedTuple):
@@ -61,6 +61,12 @@ class Problem(NamedTuple):
         if classes is not None and given is None and shape != (len(classes),):
             classes = None  # scores of pairs of classes, say
         return read_output_names(given, classes, shape)
+
+    def model_rows(self, num_evaluations: int) -> int:
+        """Rows that the model is asked about per explained row; 0 where that is not known."""
+        if self.value not in (marginal, baseline):
+            return 0
+        return num_evaluations * len(jax.tree.leaves(self.inputs.references)[0])
 
     def source(self, game: Callable[[], Game]) -> Source:
         """Where the explanation comes from; rows that only fill up a bucket are not shown."""

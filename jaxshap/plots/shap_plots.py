@@ -119,7 +119,7 @@ def scatter(
         colours = pyplot().get_cmap(SEQUENTIAL)
         shap.plots.scatter(drawn, color=points, cmap=colours, ax=ax, show=False)
     name = own.feature_names[0]
-    ax.set(xlabel=name, ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")
+    ax.set(xlabel=shortened(name), ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")
     name_codes(ax, own.words.get(name))
     return finished(ax, show)
 

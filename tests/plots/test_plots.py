@@ -498,7 +498,7 @@ def test_dollars_in_names_are_not_mathematics(name):
     if name.startswith("scatter"):
 
         def draw(ex, ax):
-            return plots.scatter(ex, 0, by=1, ax=ax)
+            return plots.scatter(ex, 0, color=1, ax=ax)
 
     ax = draw(dataclasses.replace(ex, feature_names=names), ax=None)
     ax.figure.canvas.draw()  # mathematics that cannot be read is an error here
