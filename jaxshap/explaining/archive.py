@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.explaining.archive_members import DATA, read_members
+from jaxshap.explaining.archive_members import DATA, order_of, read_members
+from jaxshap.interactions import Interactions
 
 OPTIONAL = {
     "output_names",
@@ -22,6 +23,8 @@ OPTIONAL = {
     "row_outputs",
     "words",
     "owner",
+    "interactions",
+    "interactions_error",
 }
 KINDS = {
     "num_evaluations": int,
@@ -57,6 +60,9 @@ def save(self: Any, path: str | os.PathLike) -> None:
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
     pairs = [(name, word) for name, words in self.words.items() for word in words]
     fields["words"] = np.array(pairs, str) if pairs else None
+    if self.interactions is not None:
+        sets = self.interactions
+        fields |= {"interactions": sets.values, "interactions_error": sets.std_error}
     arrays = {name: _storable(field) for name, field in fields.items() if field is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
@@ -64,7 +70,14 @@ def save(self: Any, path: str | os.PathLike) -> None:
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
-    fields: dict[str, Any] = read_members(path, names, names - OPTIONAL)
+    fields: dict[str, Any] = read_members(path, names | {"interactions_error"}, names - OPTIONAL)
+    if "interactions" in fields:
+        values, error = fields["interactions"], fields.pop("interactions_error")
+        number = fields["values"].shape[1]
+        order = order_of(number, len(values))
+        fields["interactions"] = Interactions(
+            values, error, fields["base_values"], "SII", number, order
+        )
     several = {name: fields.pop(name) for name in list(fields) if name.startswith(DATA)}
     if several:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}

@@ -27,6 +27,7 @@ def absolute(self: Any) -> Any:
         base_values=np.full_like(self.base_values, np.nan),
         kind=f"|{self.kind}|",
         source=None,
+        interactions=None,
     )
 
 
@@ -71,6 +72,7 @@ def mean(self: Any, axis: int = 0) -> Any:
         kind=f"mean {self.kind}",
         row_outputs=None,
         source=None,
+        interactions=None,
         words={},
         owner=None,
     )
@@ -98,6 +100,7 @@ def minus(self: Any, other: Any) -> Any:
         base_values=self.base_values - other.base_values,
         kind=f"difference of {self.kind}s",
         source=None,
+        interactions=None,
     )
 
 

@@ -1,7 +1,6 @@
 """Explanation: the result a person looks at."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from jaxshap.explaining.conversion import display_data, to_frame, to_shap
 from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
-from jaxshap.explaining.summary import Summary, summarise
+from jaxshap.explaining.summary import summary
+from jaxshap.interactions import Interactions
 from jaxshap.trust import Diagnosis, Interval, Stability, interval, stability
 
 
@@ -52,6 +52,8 @@ class Explanation:
             was explained held texts, categories, dates or truth values.
         owner: the player that owns each entry of an input, such as each pixel of an image, where
             the players were those of one array; −1 is nobody.
+        interactions: the Shapley interactions of sets of players, from the same evaluations, with
+            values `(sets, rows, *outputs)`; None where `explain` was not asked for them.
 
     Example:
         >>> import jaxshap
@@ -60,7 +62,7 @@ class Explanation:
         >>> explanation.values.tolist(), explanation[1, "x0"].values.tolist()
         ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
         >>> print(explanation[0])
-        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations...
+        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evalu...
         feature  value
         x0           2
         x1           2
@@ -86,6 +88,7 @@ class Explanation:
     row_outputs: np.ndarray | None = None
     words: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     owner: np.ndarray | None = None
+    interactions: Interactions | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
         """By row, feature and output: `ex[3]`, `ex[:, "age"]`, `ex[:10, ["age", "sex"], "yes"]`.
@@ -126,6 +129,21 @@ class Explanation:
             return None
         return self.data
 
+    @property
+    def interaction_matrix(self) -> Float[np.ndarray, "rows features features *outputs"] | None:
+        """The interaction of every two players, in full on both sides, and the values between.
+
+        Example:
+            >>> import jaxshap
+            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+            >>> explained = jaxshap.explain(lambda x: x.prod(1), X, background, interactions=2)
+            >>> explained.interaction_matrix.tolist()
+            [[[1.0, 2.0], [2.0, 1.0]]]
+        """
+        if self.interactions is None:
+            return None
+        return np.moveaxis(np.asarray(self.interactions.matrix()), (0, 1), (1, 2))
+
     def interval(self, level: float = 0.95) -> Interval:
         """Confidence intervals of all values, by Student's t with the `degrees` of their errors.
 
@@ -151,31 +169,6 @@ class Explanation:
         """
         fields: Any = self.values, self.std_error, self.exact, self.degrees
         return interval(Estimate(*fields), level)
-
-    def summary(self, by: Sequence | np.ndarray | None = None, *, absolute: bool = True) -> Summary:
-        """The mean over rows for each feature and output, with standard errors.
-
-        Standard errors say how far off the mean over all rows like these may be: by the rows that
-        happened to be there, and by the errors of their values, in full where rows share their
-        draws. A mean of |values| is too large by what the errors add to it: mind it where they are
-        not small.
-
-        Args:
-            by: one label per row; means are then taken within each group of rows.
-            absolute: whether to average |values| rather than values.
-
-        Returns:
-            A `Summary`.
-
-        Example:
-            >>> import jaxshap
-            >>> X = [[1.0, 2.0], [3.0, 4.0]]
-            >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, [[0.0, 0.0]])
-            >>> summary = explanation.summary(by=["child", "adult"])
-            >>> summary.groups.tolist(), summary.values.tolist()
-            (['adult', 'child'], [[6.0, 4.0], [2.0, 2.0]])
-        """
-        return summarise(self, by, absolute)
 
     def stability(self, *, top: int = 3, level: float = 0.95) -> Stability:
         """Whether the largest |values| of each row are certain, and how far ranks would repeat.
@@ -209,10 +202,12 @@ class Explanation:
         """What the values leave out and how far to believe them: additive, pairwise or beyond.
 
         It evaluates `budget` other coalitions for all rows of the explanation that this was picked
-        from, so that the values are judged by worths they have not seen.
+        from, so that the values are judged by worths they have not seen. All background rows that
+        were asked answer the same coalitions.
 
         Args:
-            budget: coalitions to evaluate; as many as `explain` by default.
+            budget: coalitions to evaluate; as many as `explain` by default, and 8n after
+                `model_rows=`, or what each background row was asked if that is more.
             key: of the random draws, which are not those of `explain`.
             top: how many of the largest features must be certain.
             level: the confidence level.
@@ -244,5 +239,5 @@ class Explanation:
 
     # methods that fill files of their own
     to_shap, to_frame, save = to_shap, to_frame, save
-    mean, sample, cohorts, __sub__ = mean, sample, cohorts, minus
+    mean, sample, cohorts, summary, __sub__ = mean, sample, cohorts, summary, minus
     abs, display_data = property(absolute), property(display_data)

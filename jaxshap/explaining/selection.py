@@ -35,6 +35,9 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
     whole = features == list(range(len(names)))
     if not whole:
         fields["owner"] = None
+    if explanation.interactions is not None:
+        players = None if features == list(range(len(names))) else features
+        fields["interactions"] = explanation.interactions.at(rows, outputs, players)
     if explanation.source is not None:
         fields["source"] = explanation.source.pick(rows, outputs) if whole else None
     return fields

@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxshap.errors import InputError
 from jaxshap.explaining.explanation import Explanation
+from jaxshap.explaining.interacting import check_interactions
 from jaxshap.explaining.source import Source
 from jaxshap.inputs import (
     Table,
@@ -20,6 +22,7 @@ from jaxshap.inputs import (
     read_weights,
     shown_table,
 )
+from jaxshap.interactions import tree_interactions
 from jaxshap.trees import (
     Ensemble,
     Unwrapped,
@@ -46,13 +49,19 @@ def explain_trees(
     background: Any,
     feature_names: Sequence[str] | None,
     output_names: Sequence[str] | None,
+    interactions: int | None = None,
 ) -> Explanation:
     """Exact values of the raw margin: interventional with a background, path-dependent without.
 
     Columns that are not selected for the trees have values of 0.
     """
     if found.columns is None:
-        return _explain(found.model, X, background, feature_names, output_names)
+        return _explain(found.model, X, background, feature_names, output_names, interactions)
+    if interactions is not None:
+        raise InputError(
+            "interactions= goes with the trees themselves, and here a pipeline selects columns for "
+            "them: pass its last step and the columns that it gets."
+        )
     table, words = shown_table(X, feature_names)
     references, options = read_weights(background)
     inner = _chosen(X, found.columns), _chosen(references, found.columns)
@@ -69,12 +78,14 @@ def _explain(
     background: Any,
     feature_names: Sequence[str] | None,
     output_names: Sequence[str] | None,
+    interactions: int | None = None,
 ) -> Explanation:
     ensemble = read_trees(model)
     columns = ensemble.structure.conversion.columns
     table = read_table(ensemble.numbers(X), "X", columns.names_for(X, feature_names))
     check_reading(ensemble, model, X)
     rows, source = np.asarray(table.array), None
+    references = weights = sets = None
     if background is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
         absent = PATH_DEPENDENT
@@ -88,9 +99,14 @@ def _explain(
         margin = jax.tree_util.Partial(_margin, ensemble)
         game = functools.partial(marginal, margin, rows, references, weights=weights)
         source, absent = Source(game, np.arange(len(rows))), INTERVENTIONAL
+    if interactions is not None:
+        check_interactions(interactions, rows.shape[1])
+        how = {"order": interactions, "weights": weights}
+        sets = tree_interactions(ensemble, rows, references, **how)
     values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
     if values.shape[2] == 1:
         values, base = values[..., 0], base[:, 0]
+        sets = sets and sets.at(np.arange(len(rows)), 0)
         source = source and source.pick(source.rows.tolist(), 0)
     elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
         output_names = tuple(map(str, classes))
@@ -108,6 +124,7 @@ def _explain(
         estimator="trees",
         absent=absent,
         source=source,
+        interactions=sets and sets.at(np.arange(len(rows))),
         words=columns.words(X),
     )
 
