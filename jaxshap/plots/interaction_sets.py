@@ -97,7 +97,8 @@ def interaction_stack(
         interactions: the interactions of one row and output, of an index that adds up: "k-SII",
             "STII", "FSII", "SV", or "Moebius" of all orders.
         names: the names of the players, x0, x1, … by default.
-        max_display: how many sets to draw on their own, the strongest first; the others are one part on
+        max_display: how many sets to draw on their own, the strongest first; all others are one
+            part on
             each side.
         ax: the axes to draw in; by default new ones.
 
