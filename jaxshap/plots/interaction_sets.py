@@ -98,8 +98,7 @@ def interaction_stack(
             "STII", "FSII", "SV", or "Moebius" of all orders.
         names: the names of the players, x0, x1, … by default.
         max_display: how many sets to draw on their own, the strongest first; all others are one
-            part on
-            each side.
+            part on each side.
         ax: the axes to draw in; by default new ones.
 
     Returns:

@@ -40,6 +40,7 @@ class TextExplanation(Explanation):
         row_outputs: see `Explanation`.
         words: see `Explanation`.
         owner: see `Explanation`.
+        interactions: see `Explanation`.
 
     Example:
         >>> import jaxshap
