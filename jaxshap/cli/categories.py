@@ -15,8 +15,7 @@ def as_fitted(model: Any, table: Any) -> Any:
     """The table with columns of text as the model takes them: categories for trees, as a file
     cannot say so itself.
     """
-    names = [] if table is None else text_columns(table)
-    if not names:
+    if table is None or not (names := text_columns(table)):
         return table
     if unwrap(model) is not None:
         return table.astype(dict.fromkeys(names, "category"))

@@ -73,4 +73,4 @@ def announce(
 def _rounded(count: float) -> int:
     """Two digits: it is a guess."""
     places = 1 - math.floor(math.log10(max(count, 1)))
-    return round(count, places) if places >= 0 else int(round(count, places))
+    return int(round(count, places))

@@ -54,12 +54,11 @@ class Column(NamedTuple):
 
 def read_column(name: str, rows: Any, references: Any, library: Library) -> tuple[Any, Any, Column]:
     """The numbers of a column in both tables, and what they stand for."""
-    plain = [library.plain(series) for series in (rows, references)]
-    if all(part is not None and _is_exact(part) for part in plain):
-        rows_dtype, references_dtype = (part.dtype for part in plain)
-        alike = rows_dtype == references_dtype
-        dtype = library.dtype(rows) if alike else np.result_type(rows_dtype, references_dtype)
-        return *plain, Column(name, dtype)
+    first, second = library.plain(rows), library.plain(references)
+    if first is not None and second is not None and _is_exact(first) and _is_exact(second):
+        alike = first.dtype == second.dtype
+        dtype = library.dtype(rows) if alike else np.result_type(first, second)
+        return first, second, Column(name, dtype)
     both = library.joined(rows, references, name)
     found, column = _read_levels(name, both, library)
     count = len(rows)
@@ -81,6 +80,7 @@ def _read_levels(name: str, both: Any, library: Library) -> tuple[np.ndarray, Co
         for entry, missing in zip(entries, is_missing, strict=True)
     ]
     first: dict[Any, int] = {}
+    place = 0
     try:
         for place, key in enumerate(keys):
             first.setdefault(key, place)
@@ -102,7 +102,7 @@ def _read_levels(name: str, both: Any, library: Library) -> tuple[np.ndarray, Co
 
 
 def _check_missing(name: str, entries: Sequence, is_missing: Any) -> None:
-    kinds = {type(entries[place]).__name__ for place in np.flatnonzero(is_missing)}
+    kinds = {type(entries[place]).__name__ for place in np.flatnonzero(is_missing).tolist()}
     if len(kinds) > 1:
         raise InputError(
             f"the column {name!r} has missing entries of several kinds, {sorted(kinds)}, which "

@@ -30,7 +30,7 @@ def has_prediction(model: Any) -> bool:
 
 def read_prediction(model: Any) -> Prediction:
     """Probabilities where there are any, then scores rather than labels, then the prediction."""
-    classes = getattr(model, "classes_", None)
+    classes: Any = getattr(model, "classes_", None)
     if hasattr(model, "predict_proba"):
         several = isinstance(classes, list) and len(classes) and np.ndim(classes[0]) == 1
         if several:

@@ -219,4 +219,5 @@ def _by_name(owner, method: Callable, inputs: Inputs) -> Callable:
             "a model that was fitted on named columns gets DataFrames, which need pandas: "
             'pip install "jaxshap[examples]".'
         ) from error
-    return lambda rows: method(pd.DataFrame(rows, columns=list(inputs.columns)))
+    columns = list(inputs.columns)
+    return lambda rows: method(pd.DataFrame(rows, columns=columns))

@@ -62,7 +62,7 @@ def force(
     """
     explanation = one_output(explanation, "force")
     check_one_row(explanation, "force")
-    values, base = np.float64(explanation.values[0]), float(explanation.base_values[0])
+    values, base = explanation.values[0].astype(float), float(explanation.base_values[0])
     order = largest(np.abs(values), max_display)
     names, steps = labels(explanation, order), values[order]
     if hidden := len(values) - len(order):
