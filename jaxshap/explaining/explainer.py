@@ -179,9 +179,8 @@ def _explain_together(
         size = spent.answers.num_evaluations
         source = source_of(problem, lambda: game)
         how = size, problem, source, names, estimator, game
-        return reported(
-            spent.estimate, game.empty, *how, sets=sets_of(spent, game, estimator, order)
-        )
+        sets = None if order is None else sets_of(spent, game, estimator, order)
+        return reported(spent.estimate, game.empty, *how, sets=sets)
 
     return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
 
