@@ -8,7 +8,7 @@ from jaxshap.engine.evaluation import Options
 from jaxshap.engine.runner import run
 from jaxshap.errors import InputError
 from jaxshap.estimators import Exact
-from jaxshap.games import Game, check_game
+from jaxshap.games import Game, as_key, check_game
 
 MAX_PLAYERS = 26  # whose 2**n coalitions and worths a machine holds
 
@@ -38,6 +38,6 @@ def shapley_values(game: Game) -> Float[Array, "n *out"]:
             f"about {gigabytes:,.0f} GB: use jaxshap.estimate(key, game), which samples."
         )
     options = Options(progress=False)
-    spent = run(jax.random.key(0), game, Exact(), 2**game.num_players, options)
+    spent = run(as_key(0), game, Exact(), 2**game.num_players, options)
     values = spent.estimate.values
     return values if is_traced(values) else jax.device_put(values)

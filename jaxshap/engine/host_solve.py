@@ -4,6 +4,7 @@ import contextlib
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -11,6 +12,8 @@ from jaxshap.engine.compilation import compiled
 from jaxshap.engine.memory import bucket
 from jaxshap.engine.units import in_units, rounding_error, unit_of
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
+
+UNKNOWN = -1.0  # in place of an error of NaN, within the program
 
 
 def solve_on_host(
@@ -32,6 +35,8 @@ def solve_on_host(
     gains, total = asked.astype(np.float64) - start, everybody.astype(np.float64) - start
     unit = unit_of(gains, total, in_strata, estimator.has_units)
     solved = _solve_scaled(estimator, plan, gains / unit, total / unit, each)
+    error = np.where(solved.std_error == UNKNOWN, np.nan, solved.std_error)
+    solved = solved._replace(std_error=error)
     num_strata = (len(empty),) if each else ()
 
     def shown(field: Any) -> np.ndarray:
@@ -56,11 +61,10 @@ def _solve_scaled(
     worths = np.pad(worths, rows + columns)
     total = np.pad(total, rows[1:] + columns)
     host = jax.local_devices(backend="cpu")[0]
-    plan = jax.tree.map(np.asarray, jax.device_get(plan))
+    arrays: Any = jax.tree.map(np.asarray, jax.device_get(plan)), worths, total
     with in_float64_on(host):
         solve = _solve_each if each else _solve
-        solved = solve(estimator, plan, worths, np.zeros_like(total), total)
-        return jax.device_get(solved)
+        return jax.device_get(solve(estimator, *jax.device_put(arrays, host)))
 
 
 @contextlib.contextmanager
@@ -79,12 +83,19 @@ def _flat(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(*front, int(np.prod(shape)))
 
 
-def _solved(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
-    return of_one_shape(estimator.solve(plan, worths, empty, full))
+def _solved(estimator: Estimator, plan: Plan, worths, total) -> Estimate:
+    solved = estimator.solve(plan, worths, jnp.zeros_like(total), total)
+    return _without_nan(of_one_shape(solved))
 
 
-def _solved_each(estimator: Scattered, plan: Plan, worths, empty, full) -> Estimate:
-    return estimator.solve_each(plan, worths, empty, full)
+def _solved_each(estimator: Scattered, plan: Plan, worths, total) -> Estimate:
+    return _without_nan(estimator.solve_each(plan, worths, jnp.zeros_like(total), total))
+
+
+def _without_nan(estimate: Estimate) -> Estimate:
+    """Unknown errors as −1, so that `jax_debug_nans` finds only what should not be there."""
+    error = estimate.std_error
+    return estimate._replace(std_error=jnp.where(jnp.isnan(error), UNKNOWN, error))
 
 
 _solve = compiled(_solved, static_argnums=0)

@@ -14,7 +14,10 @@ GOLDEN_RATIO = 0.6180339887498949  # its multiples modulo 1 are spread most even
 
 def as_key(key: Key[Array, ""] | int | np.integer) -> Key[Array, ""]:
     """A JAX key as it is, or the key with this seed."""
-    return jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
+    if not isinstance(key, int | np.integer):
+        return key
+    with jax.transfer_guard("allow"):  # of the one number that was given
+        return jax.random.key(int(key))
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
@@ -110,8 +111,9 @@ class Game:
         if strata is None:
             return self.empty[None], self.full[None]
         empties, weights = strata.empties(), strata.weights_of_strata()
-        full = weights.reshape(-1, *(1,) * self.full.ndim).astype(self.full.dtype) * self.full
-        return empties.reshape(-1, *self.full.shape), full
+        full = self.full if isinstance(self.full, Tracer) else jax.device_get(self.full)
+        shares = weights.reshape(-1, *(1,) * full.ndim).astype(full.dtype) * full
+        return empties.reshape(-1, *full.shape), shares
 
     def _strata(self) -> Any:
         value = self.value.function if isinstance(self.value, Host) else self.value
