@@ -4,6 +4,7 @@ from jaxshap.engine.allocation import neyman_allocation as neyman_allocation
 from jaxshap.engine.batches import BatchSize as BatchSize
 from jaxshap.engine.batches import check_batch_size as check_batch_size
 from jaxshap.engine.batches import is_traced as is_traced
+from jaxshap.engine.batches import shared_batch_size as shared_batch_size
 from jaxshap.engine.checkpoint import num_stored as num_stored
 from jaxshap.engine.compilation import compiled as compiled
 from jaxshap.engine.compilation import jitted_with_model as jitted_with_model

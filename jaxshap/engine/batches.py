@@ -52,6 +52,13 @@ def choose_batch_size(batch_size: BatchSize, game: Game, count: int, in_strata: 
     return min(most, 2 ** int(math.log2(max(1, size))))
 
 
+def shared_batch_size(batch_size: BatchSize, game: Game, count: int, shares: int) -> BatchSize:
+    """The batch size of each of several games that are evaluated at once."""
+    if batch_size != "auto" or shares == 1 or game.on_host:
+        return batch_size
+    return max(1, choose_batch_size("auto", game, count, False) // shares)
+
+
 def power_above(number: float) -> int:
     return 2 ** max(0, math.ceil(math.log2(max(1, number))))
 

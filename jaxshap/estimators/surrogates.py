@@ -10,7 +10,7 @@ import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.games import shapley
+from jaxshap.games import gain_weights, mapped
 
 
 class Fitted(NamedTuple):
@@ -158,7 +158,10 @@ class BoostedTrees(Surrogate):
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
     ) -> Fitted:
-        fitted, values = jax.lax.map(lambda column: self._boost(coalitions, column, used), worths.T)
+        size = len(worths) * 2**self.depth * 4 * worths.dtype.itemsize
+        fitted, values = mapped(
+            lambda column: self._boost(coalitions, column, used), worths.T, size
+        )
         return Fitted(fitted.T, values.T)
 
     def _boost(
@@ -168,20 +171,28 @@ class BoostedTrees(Surrogate):
         num_players, dtype = coalitions.shape[1], worths.dtype
         member, counted = coalitions.astype(dtype), used.astype(dtype)
         depth = min(self.depth, num_players)
+        shares = jnp.asarray(_shares(depth), dtype)
 
         def add_tree(carry, _):
             residuals, values = carry
             players, leaf = _grow(member, residuals, counted, depth, self.ridge)
             at_leaf = jax.nn.one_hot(leaf, 2**depth, dtype=dtype)
-            total, number = at_leaf.T @ (counted * residuals), at_leaf.T @ counted
+            total, number = jnp.stack([counted * residuals, counted]) @ at_leaf
             table = self.learning_rate * total / (number + self.ridge)
-            values = values.at[players].add(shapley(table)[::-1])
+            values = values.at[players].add(shares @ table)
             return (residuals - table[leaf], values), None
 
         mean = (counted * worths).sum() / counted.sum()
         start = (worths - mean, jnp.zeros(num_players, dtype))
         (residuals, values), _ = jax.lax.scan(add_tree, start, length=self.num_trees)
         return worths - residuals, values
+
+
+def _shares(depth: int) -> Float[np.ndarray, "{depth} 2**{depth}"]:
+    """The Shapley values of a table as a matrix; its top bit is the first player."""
+    members = (np.arange(2**depth) >> np.arange(depth)[::-1, None]) & 1 == 1
+    sizes, weights = members.sum(0), np.append(gain_weights(depth), 0)
+    return np.where(members, weights[sizes - 1], -weights[sizes])
 
 
 def _grow(
@@ -197,13 +208,15 @@ def _grow(
     """
     leaf = jnp.zeros(len(residuals), jnp.int32)
     free = jnp.ones(member.shape[1], bool)
+    either = jnp.pad(member, ((0, 0), (0, 1)), constant_values=1)  # a last column of everybody
+    summed = jnp.stack([counted * residuals, counted])
     players = []
     for level in range(depth):
-        at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=residuals.dtype)
-        total, number = at_leaf.T @ (counted * residuals), at_leaf.T @ counted
-        total_in = (at_leaf * (counted * residuals)[:, None]).T @ member
-        number_in = (at_leaf * counted[:, None]).T @ member
-        total_out, number_out = total[:, None] - total_in, number[:, None] - number_in
+        at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=residuals.dtype, axis=0)
+        sums = (summed[:, None] * at_leaf).reshape(-1, len(leaf)) @ either
+        total, number = sums.reshape(2, -1, either.shape[1])
+        total_in, number_in = total[:, :-1], number[:, :-1]
+        total_out, number_out = total[:, -1:] - total_in, number[:, -1:] - number_in
         gain = (total_in**2 / (number_in + ridge) + total_out**2 / (number_out + ridge)).sum(0)
         player = jnp.argmax(jnp.where(free, gain, -jnp.inf))
         free = free.at[player].set(False)

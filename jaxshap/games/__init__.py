@@ -17,6 +17,7 @@ from jaxshap.games.derived import minus as minus
 from jaxshap.games.derived import table as table
 from jaxshap.games.devices import mapped as mapped
 from jaxshap.games.devices import runs_on_cpu as runs_on_cpu
+from jaxshap.games.devices import steps_at_once as steps_at_once
 from jaxshap.games.drawing import MAX_RANKED as MAX_RANKED
 from jaxshap.games.drawing import as_key as as_key
 from jaxshap.games.drawing import draw_chances as draw_chances

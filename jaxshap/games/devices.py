@@ -9,12 +9,19 @@ MAX_MAPPED_BYTES = 2**29  # of what one batch of `mapped` holds off the CPU
 Results = TypeVar("Results")
 
 
-def runs_on_cpu() -> bool:
-    """Whether what is traced or called now runs on a CPU: the default device says so."""
+def platform() -> str:
+    """What is traced or called now runs there: "cpu", "gpu" or "tpu"; the default device says."""
     device = jax.config.jax_default_device
-    if device is None:
-        return jax.default_backend() == "cpu"
-    return getattr(device, "platform", device) == "cpu"
+    return jax.default_backend() if device is None else getattr(device, "platform", device)
+
+
+def runs_on_cpu() -> bool:
+    return platform() == "cpu"
+
+
+def steps_at_once() -> int:
+    """How many turns of a loop over players become one kernel."""
+    return 1 if runs_on_cpu() else 16
 
 
 def mapped(function: Callable[[Any], Results], items: Any, bytes_per_item: int) -> Results:
