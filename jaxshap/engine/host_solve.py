@@ -4,6 +4,7 @@ import contextlib
 from typing import Any
 
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -73,8 +74,14 @@ def in_float64_on(device: Any):
 
     The threads of BLAS spin against each other, and against a busy machine, in small problems.
     """
-    with jax.enable_x64(True), jax.default_device(device), threadpool_limits(1, "blas"):
+    with _in_64_bits(), jax.default_device(device), threadpool_limits(1, "blas"):
         yield
+
+
+def _in_64_bits() -> Any:
+    """JAX before 0.8 has this among its experiments."""
+    home: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
+    return home.enable_x64(True)
 
 
 def _flat(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

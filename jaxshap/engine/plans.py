@@ -106,7 +106,8 @@ def _kept_plan(
 ) -> Plan:
     """Made once for each key: an explanation in rounds, or of table after table, asks again."""
     data = np.asarray(jax.device_get(jax.random.key_data(key))).tobytes()
-    settings = jax.config.jax_enable_x64, jax.config.jax_threefry_partitionable
+    config: Any = jax.config
+    settings = config.jax_enable_x64, config.jax_threefry_partitionable
     which = str(jax.random.key_impl(key)), data
     asked = Asked(planner, num_players, budget, num_strata, which, settings)
     plan = _kept.pop(asked, None)

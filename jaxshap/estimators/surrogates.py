@@ -177,9 +177,11 @@ class BoostedTrees(Surrogate):
             residuals, values = carry
             players, leaf = _grow(member, residuals, counted, depth, self.ridge)
             at_leaf = jax.nn.one_hot(leaf, 2**depth, dtype=dtype)
-            total, number = jnp.stack([counted * residuals, counted]) @ at_leaf
+            summed = counted * jnp.where(jnp.arange(2)[:, None] == 0, residuals, 1)
+            total, number = summed @ at_leaf
             table = self.learning_rate * total / (number + self.ridge)
-            values = values.at[players].add(shares @ table)
+            for player, share in zip(players, shares @ table, strict=True):
+                values = values + jnp.where(jnp.arange(num_players) == player, share, 0)
             return (residuals - table[leaf], values), None
 
         mean = (counted * worths).sum() / counted.sum()
@@ -201,28 +203,27 @@ def _grow(
     counted: Float[Array, "m"],
     depth: int,
     ridge: float,
-) -> tuple[Int[Array, "{depth}"], Int[Array, "m"]]:
+) -> tuple[list[Int[Array, ""]], Int[Array, "m"]]:
     """Greedily the players that best explain the residuals, and the leaf of each coalition.
 
     The first player is the top bit of the leaf's number.
     """
     leaf = jnp.zeros(len(residuals), jnp.int32)
     free = jnp.ones(member.shape[1], bool)
-    either = jnp.pad(member, ((0, 0), (0, 1)), constant_values=1)  # a last column of everybody
-    summed = jnp.stack([counted * residuals, counted])
+    numbers = jnp.arange(member.shape[1])
+    sides = jnp.concatenate([member, 1 - member], axis=1)  # with the player, and without
+    summed = counted * jnp.where(jnp.arange(2)[:, None] == 0, residuals, 1)
     players = []
     for level in range(depth):
         at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=residuals.dtype, axis=0)
-        sums = (summed[:, None] * at_leaf).reshape(-1, len(leaf)) @ either
-        total, number = sums.reshape(2, -1, either.shape[1])
-        total_in, number_in = total[:, :-1], number[:, :-1]
-        total_out, number_out = total[:, -1:] - total_in, number[:, -1:] - number_in
-        gain = (total_in**2 / (number_in + ridge) + total_out**2 / (number_out + ridge)).sum(0)
+        sums = (summed[:, None] * at_leaf).reshape(-1, len(leaf)) @ sides
+        total, number = sums.reshape(2, -1, len(numbers))  # leaves × sides
+        gain = (total**2 / (number + ridge)).reshape(-1, 2, len(numbers)).sum((0, 1))
         player = jnp.argmax(jnp.where(free, gain, -jnp.inf))
-        free = free.at[player].set(False)
+        free = free & (numbers != player)
         leaf = 2 * leaf + member[:, player].astype(jnp.int32)
         players.append(player)
-    return jnp.stack(players), leaf
+    return players, leaf
 
 
 def _ridge_regression(

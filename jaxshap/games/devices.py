@@ -11,7 +11,8 @@ Results = TypeVar("Results")
 
 def platform() -> str:
     """What is traced or called now runs there: "cpu", "gpu" or "tpu"; the default device says."""
-    device = jax.config.jax_default_device
+    config: Any = jax.config
+    device = config.jax_default_device
     return jax.default_backend() if device is None else getattr(device, "platform", device)
 
 
