@@ -2,6 +2,7 @@
 
 import argparse
 import pathlib
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ def write_table(
 ) -> str:
     """Print a Markdown table and store it beside the script, with its command and its commit."""
     path = pathlib.Path(script)
-    origin = f"Made by `python benchmarks/{path.name}` at {commit(path.parent)}."
+    origin = f"Made by `{command(path.name)}` at {commit(path.parent)}."
     text = "\n".join([f"# {title}", "", table(header, rows), "", *notes, "", origin, ""])
     if store:
         path.with_suffix(".md").write_text(text)
@@ -36,6 +37,18 @@ def table(header: Sequence[str], rows: Sequence[Sequence]) -> str:
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(lines)
+
+
+def command(script: str) -> str:
+    """The command that runs, without the places of folders and files, which differ by machine."""
+
+    def shown(word: str) -> str:
+        path = pathlib.Path(word)
+        if not path.exists() or word.isdigit():
+            return word
+        return "FOLDER" if path.is_dir() else "FILE"
+
+    return shlex.join(["python", f"benchmarks/{script}", *map(shown, sys.argv[1:])])
 
 
 def commit(folder: pathlib.Path) -> str:

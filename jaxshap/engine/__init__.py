@@ -28,6 +28,7 @@ from jaxshap.engine.plans import is_enough as is_enough
 from jaxshap.engine.plans import least_budget as least_budget
 from jaxshap.engine.plans import make_plan as make_plan
 from jaxshap.engine.plans import plan_size as plan_size
+from jaxshap.engine.program_cache import cache_programs as cache_programs
 from jaxshap.engine.runner import Answers as Answers
 from jaxshap.engine.runner import Run as Run
 from jaxshap.engine.runner import answer as answer
@@ -38,4 +39,4 @@ from jaxshap.engine.runner import solve as solve
 from jaxshap.engine.runner import solve_each as solve_each
 from jaxshap.engine.runner import strata_for as strata_for
 
-__all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]
+__all__ = ["cache_programs", "estimate", "evaluate", "neyman_allocation", "shapley_values"]

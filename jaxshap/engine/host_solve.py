@@ -32,10 +32,12 @@ def solve_on_host(
     shape = empty.shape[1:] if in_strata else empty.shape
     asked, nobody, everybody = (_flat(array, shape) for array in (worths, empty, full))
     rounding = rounding_error(asked, nobody, everybody, in_strata)
-    start = nobody.astype(np.float64)
-    gains, total = asked.astype(np.float64) - start, everybody.astype(np.float64) - start
+    start, gains = nobody.astype(np.float64), asked.astype(np.float64)
+    gains -= start  # in place: worths may be most of what memory holds
+    total = everybody.astype(np.float64) - start
     unit = unit_of(gains, total, in_strata, estimator.has_units)
-    solved = _solve_scaled(estimator, plan, gains / unit, total / unit, each)
+    gains /= unit
+    solved = _solve_scaled(estimator, plan, gains, total / unit, each)
     error = np.where(solved.std_error == UNKNOWN, np.nan, solved.std_error)
     solved = solved._replace(std_error=error)
     num_strata = (len(empty),) if each else ()
@@ -65,7 +67,8 @@ def _solve_scaled(
     arrays: Any = jax.tree.map(np.asarray, jax.device_get(plan)), worths, total
     with in_float64_on(host):
         solve = _solve_each if each else _solve
-        return jax.device_get(solve(estimator, *jax.device_put(arrays, host)))
+        solved = solve(estimator, *jax.device_put(arrays, host, may_alias=True))
+        return jax.device_get(solved)
 
 
 @contextlib.contextmanager
@@ -96,7 +99,9 @@ def _solved(estimator: Estimator, plan: Plan, worths, total) -> Estimate:
 
 
 def _solved_each(estimator: Scattered, plan: Plan, worths, total) -> Estimate:
-    return _without_nan(estimator.solve_each(plan, worths, jnp.zeros_like(total), total))
+    return _without_nan(
+        estimator.estimator.solve_strata(plan, worths, jnp.zeros_like(total), total)
+    )
 
 
 def _without_nan(estimate: Estimate) -> Estimate:
