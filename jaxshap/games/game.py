@@ -1,7 +1,7 @@
 """The game: the worth of a coalition, with its two endpoints."""
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
 from jaxshap.games.numbers import as_array
 from jaxshap.games.precision import widened
-from jaxshap.games.pytrees import as_pytree
+from jaxshap.games.pytrees import as_pytree, register_without
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,26 +127,9 @@ class Game:
             )
 
 
-_LEAVES, _STATIC = ("value", "empty", "full"), ("num_players", "name", "absent")
-
-
-def _flatten(game: Game) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Without the background; the oldest JAX that we name cannot drop a field by itself."""
-    keys = jax.tree_util.GetAttrKey
-    leaves = tuple((keys(name), getattr(game, name)) for name in _LEAVES)
-    return leaves, tuple(getattr(game, name) for name in _STATIC)
-
-
-def _unflatten(static: tuple[Any, ...], leaves: Iterable[Any]) -> Game:
-    """Whatever the leaves are: JAX puts in shapes and placeholders too."""
-    game = object.__new__(Game)
-    fields = (*zip(_LEAVES, leaves, strict=True), *zip(_STATIC, static, strict=True))
-    for name, field in (*fields, ("background", None)):
-        object.__setattr__(game, name, field)
-    return game
-
-
-jax.tree_util.register_pytree_with_keys(Game, _flatten, _unflatten)
+register_without(
+    Game, ("value", "empty", "full"), ("num_players", "name", "absent"), dropped="background"
+)
 
 
 @jax.tree_util.register_static
