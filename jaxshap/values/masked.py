@@ -150,7 +150,10 @@ class Masked:
 
     def weights_of_strata(self) -> Float[Array | np.ndarray, "strata"]:
         count = self.num_strata
-        weights = jnp.pad(self.weights, (0, -len(self.weights) % self.stratum_size))
+        traced = isinstance(self.weights, Tracer)
+        weights = self.weights if traced else jax.device_get(self.weights)
+        pad = jnp.pad if traced else np.pad
+        weights = pad(weights, (0, -len(weights) % self.stratum_size))
         return weights.reshape(-1, self.stratum_size).sum(1)[:count]
 
     def empties(self) -> Float[Array | np.ndarray, "strata rows *out"]:
