@@ -521,3 +521,13 @@ def test_unusual_explanations_open_without_a_problem(tmp_path, case):
         assert page.problems == []
         assert "NaN" not in page.run("document.querySelector('main').innerHTML")
         assert "undefined" not in page.run("document.querySelector('main').innerHTML")
+
+
+def test_interactions_that_were_asked_for_are_listed():
+    rows, background = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3))
+    explained = jaxshap.explain(
+        jaxshap.host(lambda x: x[:, 0] * x[:, 1] + x[:, 2]), rows, background, interactions=2
+    )
+    page = jaxshap.report.report_html(explained)
+    assert "x0 × x1: 2 (standard error 0)" in page
+    assert "3 sets, the strongest first" in page

@@ -70,12 +70,12 @@ class OddInteractions(BalancedPairs):
         middle = (full + empty) / 2  # a constant has no interactions; without it, less is unknown
         odd = (worths[::2] - worths[1::2]) / 2, (full - empty) / 2
         even = (worths[::2] + worths[1::2]) / 2 - middle, jnp.zeros_like(middle)
-        halves = [
+        halves = (
             self._half(plan, *half, SetsOf(self.index, self.order, num_players, is_odd))
             for half, is_odd in ((odd, True), (even, False))
-        ]
-        values = sum(half.values for half in halves)
-        error = jnp.sqrt(sum(half.std_error**2 for half in halves))
+        )
+        (values, error), (more, other) = (half[:2] for half in halves)
+        values, error = values + more, jnp.hypot(error, other)
         if self.index == "SII":
             singles = OddGP(self.fit_each).solve(plan, worths, empty, full)
             flat = (array.reshape(num_players, -1) for array in singles[:2])
