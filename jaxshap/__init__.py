@@ -1,7 +1,8 @@
 """Shapley values for JAX: accurate, fast, differentiable, with honest error bars.
 
 The everyday names are here; everything else lives in its room: `jaxshap.rewards`, `trees`,
-`effects`, `interactions`, `residuals`, `trust`, `causal`, `lime`, `texts`, `theory` and `plots`.
+`effects`, `interactions`, `residuals`, `trust`, `causal`, `lime`, `texts`, `images`, `gradients`,
+`hierarchies`, `theory` and `plots`.
 """
 
 from importlib.metadata import version as _version
@@ -11,6 +12,7 @@ from jaxshap import effects as effects
 from jaxshap import errors as errors
 from jaxshap import gradients as gradients
 from jaxshap import hierarchies as hierarchies
+from jaxshap import images as images
 from jaxshap import interactions as interactions
 from jaxshap import lime as lime
 from jaxshap import plots as plots
@@ -20,6 +22,7 @@ from jaxshap import texts as texts
 from jaxshap import theory as theory
 from jaxshap import trees as trees
 from jaxshap import trust as trust
+from jaxshap.engine import cache_programs as cache_programs
 from jaxshap.engine import estimate as estimate
 from jaxshap.engine import evaluate as evaluate
 from jaxshap.engine import shapley_values as shapley_values

@@ -22,7 +22,11 @@ from jaxshap.engine import (
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimator, Scattered
 from jaxshap.explaining.chosen_outputs import choose_of_explanation, choose_outputs
-from jaxshap.explaining.combinations import check_sampled, check_tree_options
+from jaxshap.explaining.combinations import (
+    check_background,
+    check_sampled,
+    check_tree_options,
+)
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.interacting import check_no_sets, estimator_with_sets, sets_of
 from jaxshap.explaining.large_background import explain_sampled
@@ -73,7 +77,7 @@ def explain(
         X: the rows to explain: a DataFrame, an array or a list of rows; or any inputs, rows in
             front, that `groups` divides into players.
         background: the rows that absent features take their values from; `jaxshap.WeightedRows`,
-            as from `jaxshap.kmeans`, are weighted.
+            as from `jaxshap.kmeans`, are weighted. None with a `value` of `jaxshap.images`.
         estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
             accurate estimator of the library.
         budget: coalitions, each evaluated for all rows at once, v(∅) and v(N) counted; by default
@@ -93,8 +97,8 @@ def explain(
         key: a JAX key or a whole number; the same key asks about the same coalitions.
         groups: players that are groups of columns, by name or number; for images, sequences and
             other inputs, what `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make.
-        value: what absent means, a function such as `jaxshap.conditional`; `jaxshap.marginal` by
-            default. See `jaxshap.values.ValueFunction`.
+        value: what absent means, such as `jaxshap.conditional` or, for images,
+            `jaxshap.images.Blurred()`; `jaxshap.marginal` by default. See `values.ValueFunction`.
         reward: what is shared out instead of the outputs, see `jaxshap.rewards`.
         interactions: also return the Shapley interactions of all sets of up to this many players,
             2 or more, from the same evaluations and with errors of their own.
@@ -138,11 +142,7 @@ def explain(
         named = feature_names, output_names
         explained = explain_trees(model, X, background, *named, interactions)
         return explained if outputs is None else choose_of_explanation(explained, outputs)
-    if background is None:
-        raise InputError(
-            "pass background=, the rows that absent features come from: without it only a fitted "
-            "tree ensemble can be explained, with no estimator=, groups=, value= or reward=."
-        )
+    check_background(background, value)
     problem = read_problem(model, X, background, groups, feature_names, value, reward)
     if outputs is not None:
         problem, output_names = choose_outputs(problem, outputs, output_names), None

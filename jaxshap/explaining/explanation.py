@@ -210,10 +210,12 @@ class Explanation:
         """What the values leave out and how far to believe them: additive, pairwise or beyond.
 
         It evaluates `budget` other coalitions for all rows of the explanation that this was picked
-        from, so that the values are judged by worths they have not seen.
+        from, so that the values are judged by worths they have not seen. All background rows that
+        were asked answer the same coalitions.
 
         Args:
-            budget: coalitions to evaluate; as many as `explain` by default.
+            budget: coalitions to evaluate; as many as `explain` by default, and 8n after
+                `model_rows=`, or what each background row was asked if that is more.
             key: of the random draws, which are not those of `explain`.
             top: how many of the largest features must be certain.
             level: the confidence level.
