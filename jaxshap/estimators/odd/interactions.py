@@ -108,7 +108,7 @@ class OddInteractions(BalancedPairs):
 
     def _read(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
         """Values and errors in units of the targets: of the process, or of one with products of few
-        signs only where that predicts pairs left out clearly better: it has no part for what it does
+        signs only where that predicts pairs left out far better: it has no part for what it does
         not explain, which near enumeration is most of what the process knows.
 
         The error is the larger of both unless the rows determine such a game.
