@@ -562,3 +562,13 @@ def test_the_page_is_dark_where_the_reader_asks_for_it(page):
     page.send("Emulation.setEmulatedMedia", features=dark)
     assert page.run(paper) == "rgb(22, 22, 22)"
     page.send("Emulation.setEmulatedMedia", features=[])
+
+
+def test_interactions_that_were_asked_for_are_listed():
+    rows, background = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3))
+    explained = jaxshap.explain(
+        jaxshap.host(lambda x: x[:, 0] * x[:, 1] + x[:, 2]), rows, background, interactions=2
+    )
+    page = jaxshap.report.report_html(explained)
+    assert "x0 × x1: 2 (standard error 0)" in page
+    assert "3 sets, the strongest first" in page
