@@ -49,14 +49,30 @@ def test_the_citation_is_of_the_version_that_is_built():
     assert citation["license"] == project()["license"]
 
 
-def test_the_workflow_tests_the_oldest_jax_and_the_newest_on_both_ends_of_python():
-    (oldest,) = re.findall(r"^jax>=([\d.]+)$", "\n".join(project()["dependencies"]), re.M)
-    first, *_ = re.findall(r"[\d.]+", project()["requires-python"])
-    matrix = load_yaml(".github/workflows/tests.yml")["jobs"]["tests"]["strategy"]["matrix"]
-    pinned, newest = matrix["jax"]
-    assert newest == "jax"
-    assert pinned.removeprefix("jax==").startswith(oldest)
-    assert matrix["python"][0] == first
+def test_the_workflow_and_its_script_test_the_oldest_jax_and_the_newest_on_every_python():
+    classifiers = "\n".join(project()["classifiers"])
+    pythons = re.findall(r"^Programming Language :: Python :: (\d\.\d+)$", classifiers, re.M)
+    assert project()["requires-python"] == f">={pythons[0]}"
+    tests = load_yaml(".github/workflows/tests.yml")["jobs"]["tests"]
+    assert tests["strategy"]["matrix"] == {"python": pythons, "jax": ["oldest", "newest"]}
+    assert tests["steps"][-1]["run"].split()[0] == "tests/matrix"
+    assert f"pythons=({' '.join(pythons)})" in read("tests/matrix")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["3.99", "newest"], 1, "Python 3.99 is not here: skipped"),
+        (["3.11", "other"], 2, "pass oldest or newest"),
+        (["other"], 2, "tests/matrix 3.13 newest"),
+    ],
+)
+def test_the_script_of_the_matrix_skips_what_is_not_here_and_never_passes_on_nothing(
+    arguments, code, told
+):
+    run = subprocess.run([ROOT / "tests" / "matrix", *arguments], capture_output=True, text=True)
+    assert run.returncode == code
+    assert told in run.stdout + run.stderr
 
 
 def test_hooks_run_what_the_workflow_runs():
