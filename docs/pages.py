@@ -52,7 +52,6 @@ def write(folder: pathlib.Path) -> None:
     (folder / "reference" / "index.md").write_text(reference_index(), encoding="utf-8")
     (folder / "changelog.md").write_bytes((ROOT / "CHANGELOG.md").read_bytes())
     (folder / "benchmarks.md").write_text(benchmark_page(), encoding="utf-8")
-    shutil.copy(ROOT / "examples" / "readme.png", folder / "pictures")
     for picture in (ROOT / "benchmarks").glob("*.png"):
         shutil.copy(picture, folder / "pictures")
     for notebook in notebooks():

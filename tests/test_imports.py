@@ -20,7 +20,7 @@ HEAVY = {
     "xgboost": {"cli"},
     "lightgbm": {"cli"},
     "catboost": set(),
-    "shapiq": {"interactions"},
+    "shapiq": {"explaining", "interactions"},
     "torch": set(),
     "networkx": set(),
     "tokenizers": set(),
@@ -29,6 +29,7 @@ HEAVY = {
     "lime": set(),
     "joblib": {"cli"},
     "onnxruntime": {"cli"},
+    "polars": {"explaining"},
     "pandas": {"explaining", "inputs", "cli"},
 }
 FILES = sorted(ROOT.rglob("*.py"))

@@ -48,6 +48,40 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(name, monkeypatch, tmp_path)
     plt.close("all")
 
 
+class Tracker:
+    """MLflow's three calls, which are all that the guide uses."""
+
+    def __init__(self):
+        self.params, self.metrics, self.artifacts = {}, {}, []
+
+    def log_params(self, params):
+        self.params |= params
+
+    def log_metrics(self, metrics):
+        self.metrics |= metrics
+
+    def log_artifact(self, local_path):
+        self.artifacts.append((local_path, pathlib.Path(local_path).stat().st_size))
+
+
+def test_the_guide_logs_an_explanation_to_a_tracker(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (block,) = (block for block in blocks(PAGES["guides/results.md"], "python") if "track" in block)
+    space = {"jaxshap": jaxshap}
+    exec(compile(block, "results.md", "exec"), space)
+    tracker = Tracker()
+    explained = jaxshap.explain(
+        lambda rows: 2 * rows[:, 0] + rows[:, 1], [[1.0, 3.0]], [[0.0, 0.0]]
+    )
+    space["log_explanation"](tracker, explained)
+    assert tracker.params["estimator"] == "Exact()"
+    assert (tracker.metrics["x0.mean_abs"], tracker.metrics["x1.mean_abs"]) == (2.0, 3.0)
+    assert [path for path, size in tracker.artifacts if size] == [
+        "explanation.npz",
+        "explanation.html",
+    ]
+
+
 def test_the_command_line_explains_the_model_that_its_guide_saves(tmp_path, monkeypatch):
     (saves,) = blocks(PAGES["guides/command-line.md"], "python")
     (command,) = blocks(PAGES["guides/command-line.md"], "sh")
@@ -79,8 +113,6 @@ def test_links_lead_to_pages_and_pictures_that_exist(name):
     notebooks = [f"examples/{path.stem}.md" for path in generator.notebooks()]
     indices = ["reference/index.md", "examples/index.md", "benchmarks.md", "changelog.md"]
     generated = {f"generated/{page}" for page in rooms + notebooks + indices}
-    pictures = [ROOT / "examples" / "readme.png", *(ROOT / "benchmarks").glob("*.png")]
-    generated |= {f"generated/pictures/{picture.name}" for picture in pictures}
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", PAGES[name]):
         if not target.startswith("https://"):
             path = (DOCS / name).parent.joinpath(target).resolve()

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
-from jaxshap.explaining.conversion import to_frame, to_shap
+from jaxshap.explaining.conversion import to_frame, to_shap, to_shapiq
 from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
@@ -224,4 +224,5 @@ class Explanation:
     def _repr_html_(self) -> str:
         return display.as_html(self)
 
-    to_shap, to_frame, save = to_shap, to_frame, save  # methods that fill files of their own
+    # methods that fill files of their own
+    to_shap, to_shapiq, to_frame, save = to_shap, to_shapiq, to_frame, save
