@@ -2,6 +2,7 @@
 
 import argparse
 import pathlib
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -25,12 +26,24 @@ def write_table(
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     path = pathlib.Path(script)
-    origin = f"Made by `python benchmarks/{path.name}` at {commit(path.parent)}."
+    origin = f"Made by `{command(path.name)}` at {commit(path.parent)}."
     text = "\n".join([f"# {title}", "", *lines, "", *notes, "", origin, ""])
     if store:
         path.with_suffix(".md").write_text(text)
     print(text)
     return text
+
+
+def command(script: str) -> str:
+    """The command that runs, without the places of folders and files, which differ by machine."""
+
+    def shown(word: str) -> str:
+        path = pathlib.Path(word)
+        if not path.exists() or word.isdigit():
+            return word
+        return "FOLDER" if path.is_dir() else "FILE"
+
+    return shlex.join(["python", f"benchmarks/{script}", *map(shown, sys.argv[1:])])
 
 
 def commit(folder: pathlib.Path) -> str:

@@ -20,6 +20,7 @@ from jaxshap import texts as texts
 from jaxshap import theory as theory
 from jaxshap import trees as trees
 from jaxshap import trust as trust
+from jaxshap.engine import cache_programs as cache_programs
 from jaxshap.engine import estimate as estimate
 from jaxshap.engine import evaluate as evaluate
 from jaxshap.engine import shapley_values as shapley_values

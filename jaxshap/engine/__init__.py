@@ -23,6 +23,7 @@ from jaxshap.engine.exact_values import shapley_values as shapley_values
 from jaxshap.engine.memory import bucket as bucket
 from jaxshap.engine.memory import byte_limit as byte_limit
 from jaxshap.engine.memory import bytes_of_call as bytes_of_call
+from jaxshap.engine.program_cache import cache_programs as cache_programs
 from jaxshap.engine.runner import Answers as Answers
 from jaxshap.engine.runner import Run as Run
 from jaxshap.engine.runner import answer as answer
@@ -37,4 +38,4 @@ from jaxshap.engine.runner import solve as solve
 from jaxshap.engine.runner import solve_each as solve_each
 from jaxshap.engine.runner import strata_for as strata_for
 
-__all__ = ["estimate", "evaluate", "neyman_allocation", "shapley_values"]
+__all__ = ["cache_programs", "estimate", "evaluate", "neyman_allocation", "shapley_values"]

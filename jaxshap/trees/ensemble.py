@@ -128,10 +128,7 @@ def make_ensemble(
 ) -> Ensemble:
     """From trees as libraries store them, thresholds in float64; without any, the base alone."""
     trees = trees or [_CONSTANT]
-    thresholds = tuple(
-        np.unique(np.concatenate([_thresholds(tree, feature) for tree in trees]))
-        for feature in range(num_features)
-    )
+    thresholds = _thresholds(trees, num_features)
     categories: dict[Category, int] = {}
     coded = [_coded(tree, thresholds, categories, num_features) for tree in trees]
     starts = np.cumsum([0] + [len(tree.left) for tree in trees])[:-1]
@@ -192,8 +189,15 @@ def _is_numeric(tree: Tree) -> Bool[np.ndarray, "nodes"]:
     return numeric
 
 
-def _thresholds(tree: Tree, feature: int) -> Float[np.ndarray, "splits"]:
-    return tree.threshold[_is_numeric(tree) & (tree.feature == feature)]
+def _thresholds(trees: Sequence[Tree], num_features: int) -> tuple[Float[np.ndarray, "k"], ...]:
+    """Of each feature, sorted; most of the features of a wide table have none."""
+    numeric = [_is_numeric(tree) for tree in trees]
+    feature = np.concatenate([tree.feature[at] for tree, at in zip(trees, numeric, strict=True)])
+    level = np.concatenate([tree.threshold[at] for tree, at in zip(trees, numeric, strict=True)])
+    thresholds = [np.zeros(0)] * num_features
+    for used in np.unique(feature):
+        thresholds[used] = np.unique(level[feature == used])
+    return tuple(thresholds)
 
 
 def _coded(

@@ -74,9 +74,9 @@ class Structure:
         self._check(table.shape)
         table = table.astype(self.conversion.dtype)
         table[table == np.asarray(self.conversion.missing, table.dtype)] = np.nan
-        codes = np.empty((len(table), self.num_features + len(self.categories)), np.int32)
-        for feature, thresholds in enumerate(self.thresholds):
-            codes[:, feature] = np.searchsorted(thresholds, table[:, feature])
+        codes = np.zeros((len(table), self.num_features + len(self.categories)), np.int32)
+        for feature in self._split_features():
+            codes[:, feature] = np.searchsorted(self.thresholds[feature], table[:, feature])
         codes[:, : self.num_features][np.isnan(table)] = MISSING
         for column, category in enumerate(self.categories, self.num_features):
             values = self._whole(table[:, category.feature], np)
@@ -101,6 +101,10 @@ class Structure:
                 f"the trees know {self.num_features} features; the rows have shape {shape}."
             )
 
+    def _split_features(self) -> list[int]:
+        """The features with thresholds; the code of any number of another feature is 0."""
+        return [feature for feature, levels in enumerate(self.thresholds) if len(levels)]
+
     def _whole(self, values: Any, namespace: ModuleType) -> Any:
         """The categories that the library takes these numbers for."""
         how = self.conversion.category
@@ -108,17 +112,18 @@ class Structure:
 
     def _encode_traced(self, rows: Float[Array, "rows features"]) -> Int[Array, "rows columns"]:
         rows = jnp.where(rows == jnp.asarray(self.conversion.missing, rows.dtype), jnp.nan, rows)
-        columns = []
-        for feature, thresholds in enumerate(self.thresholds):
-            rounded = jnp.asarray(round_down(thresholds, rows.dtype))
-            codes = jnp.searchsorted(rounded, rows[:, feature]).astype(jnp.int32)
-            columns.append(jnp.where(jnp.isnan(rows[:, feature]), MISSING, codes))
+        numbers = jnp.zeros(rows.shape, jnp.int32)
+        for feature in self._split_features():
+            rounded = jnp.asarray(round_down(self.thresholds[feature], rows.dtype))
+            code = jnp.searchsorted(rounded, rows[:, feature]).astype(jnp.int32)
+            numbers = numbers.at[:, feature].set(code)
+        columns = [jnp.where(jnp.isnan(rows), MISSING, numbers)]
         for category in self.categories:
             values = self._whole(rows[:, category.feature], jnp)
             inside = jnp.isin(values, jnp.asarray(sorted(category.inside), rows.dtype))
             inside = jnp.where(jnp.isnan(values), category.missing_inside, inside)
-            columns.append(jnp.where(inside, 0, 1))
-        return jnp.stack(columns, axis=1)
+            columns.append(jnp.where(inside, 0, 1)[:, None])
+        return jnp.concatenate(columns, axis=1)
 
 
 def round_down(thresholds: Float[np.ndarray, "k"], dtype: Any) -> Float[np.ndarray, "k"]:
