@@ -29,7 +29,6 @@ HEAVY = {
     "lime": set(),
     "joblib": {"cli"},
     "onnxruntime": {"cli"},
-    "polars": {"explaining"},
     "pandas": {"explaining", "inputs", "cli"},
 }
 FILES = sorted(ROOT.rglob("*.py"))

@@ -1,5 +1,7 @@
 """Explanations for other libraries: shap, shapiq, pandas and polars."""
 
+import contextlib
+import importlib
 from types import ModuleType
 from typing import Any
 
@@ -118,12 +120,9 @@ def to_frame(self: Any, library: ModuleType | None = None) -> Any:
 
 def _installed() -> Any:
     """pandas, or polars where that is missing."""
-    try:
-        import pandas as frames
-    except ImportError:
-        try:
-            import polars as frames
-        except ImportError as error:
-            message = 'to_frame needs pandas or polars: pip install "jaxshap[examples]" has pandas.'
-            raise MissingExtraError(message) from error
-    return frames
+    for name in ("pandas", "polars"):
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name)
+    raise MissingExtraError(
+        'to_frame needs pandas or polars: pip install "jaxshap[examples]" has pandas.'
+    )
