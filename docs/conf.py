@@ -35,8 +35,8 @@ python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_custom_sections = [("Attributes", "params_style")]  # not as members of their own
 napoleon_attr_annotations = False
-napoleon_use_ivar = True
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 
@@ -54,6 +54,8 @@ IN_BACKTICKS = re.compile(r"(``.+?``|`[^`]*`)")
 def read_as_prose(app, what, name, obj, options, lines):
     """Docstrings are plain text with `names` in backticks: no star or bar in them is markup."""
     in_example = False
+    if what == "property" and lines:
+        lines[0] = lines[0].replace(": ", " – ")  # napoleon takes what is before a colon for a type
     for number, line in enumerate(lines):
         in_example = line.startswith("Example") or (in_example and line[:1] in ("", " "))
         if in_example or line.lstrip().startswith((">>>", "...")):
