@@ -4,6 +4,7 @@ import functools
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -62,7 +63,7 @@ def test_the_workflow_and_its_script_test_the_oldest_jax_and_the_newest_on_every
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["3.99", "newest"], 1, "Python 3.99 is not here: skipped"),
+        (["3.99", "newest"], 3, "Python 3.99 is not here: skipped"),
         (["3.11", "other"], 2, "pass oldest or newest"),
         (["other"], 2, "tests/matrix 3.13 newest"),
     ],
@@ -121,6 +122,7 @@ def test_no_file_names_a_registry_or_a_machine(name):
 
 def test_a_table_of_a_benchmark_names_its_command_and_its_commit(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setattr(sys, "argv", ["claim.py", "--games", str(tmp_path)])
     import report
 
     def git(*arguments):
@@ -133,11 +135,11 @@ def test_a_table_of_a_benchmark_names_its_command_and_its_commit(tmp_path, monke
     script.parent.mkdir()
     script.write_text("")
     ask = functools.partial(report.write_table, str(script), "A claim", ["n"], [[1.0]])
-    assert "`python benchmarks/claim.py` at an unknown commit." in ask()
+    assert "`python benchmarks/claim.py --games FOLDER` at an unknown commit." in ask()
     git("init")
     git("add", "benchmarks/claim.py")
     git("commit", "-m", "A claim")
-    assert re.search(r"`python benchmarks/claim.py` at commit [0-9a-f]{7,}\.$", ask(), re.M)
+    assert re.search(r"`python benchmarks/claim.py --games FOLDER` at commit [0-9a-f]{7,}\.$", ask(), re.M)
     script.write_text("1")
     assert ", with uncommitted changes." in ask()
     assert script.with_suffix(".md").read_text() == ask()
