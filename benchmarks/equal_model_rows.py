@@ -1,9 +1,9 @@
 """Errors at equal model rows: coalitions × background rows is what a user pays for.
 
-Seven models that nobody tuned on (networks, formulas and boosted trees on made-up data),
-backgrounds of 1 to 100 rows, budgets of 5, 10 and 20 evaluations per player. Each estimator's squared error
-against the exact values, over that of `Leverage` with one plan for all background rows, and the
-share of values within their 95 % intervals. Peers ask all background rows about the same
+Seven models that nobody tuned on (networks, formulas and boosted trees on made-up data), drawn by
+the seed; backgrounds of 1 to 100 rows, 5 and 20 evaluations per player. Each estimator's squared
+error against the exact values, over that of `Leverage` with one plan for all background rows, and
+the share of values within their 95 % intervals. Peers ask all background rows about the same
 coalitions; for each model the best of them counts. Then a background as large as the data:
 `model_rows=` against a random hundred of its rows at the same cost.
 """
@@ -27,13 +27,14 @@ from jaxshap.games import Host
 PLAYERS, ROWS = 11, 4
 BACKGROUNDS = (1, 10, 30, 100)
 LARGE_BACKGROUNDS = (1_000, 10_000)
-MODEL_ROWS = 20_000  # for each explained row, of a large background
-BUDGETS = (5, 10, 20)
+MODEL_ROWS, LARGE_ROWS = 20_000, 2  # per explained row of a large background; how many of them
+LARGE_MODELS = ("tanh network", "logistic", "steps", "boosted trees")
+PEER_RUNS = 3  # rows that peers explain, with a single key: they take most of the time
+BUDGETS = (5, 20)
 ESTIMATORS = {
     "default": None,
     "OddGP, shared": jaxshap.OddGP(),
     "Scattered()": jaxshap.Scattered(),
-    "Scattered(Leverage())": jaxshap.Scattered(jaxshap.Leverage()),
 }
 PAIRED = {"pairing_trick": True}
 PEERS = {
@@ -41,7 +42,7 @@ PEERS = {
     "shap Permutation": ("shap", shap_permutation),
     "LeverageSHAP": ("shapiq", shapiq_estimator("LeverageSHAP")),
     "PolySHAP(2)": ("shapiq", shapiq_estimator("PolySHAP", lambda _: PAIRED | {"max_order": 2})),
-    "RegressionMSR": ("shapiq", shapiq_estimator("RegressionMSR")),
+    "RegressionMSR": ("shapiq", shapiq_estimator("RegressionMSR", lambda _: {"index": "SV"})),
     "ProxySHAP": ("shapiq", shapiq_estimator("ProxySHAP", lambda _: {"max_order": 1})),
     "OddSHAP": ("shapiq", shapiq_estimator("OddSHAP")),
 }
@@ -79,9 +80,10 @@ def models(seed: int) -> dict[str, Callable]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--keys", type=int, default=3)
+    options.add_argument("--keys", type=int, default=6)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--no-peers", action="store_true")
+    options.add_argument("--no-store", action="store_true", help="print the table only")
     options = options.parse_args()
     drawn, keys = models(options.seed), options.keys
     rng = np.random.default_rng(options.seed + 1)
@@ -97,17 +99,17 @@ def main() -> None:
             print(*lines[-1], flush=True)
     header = ["background", "budget"]
     header += [f"{name}: {what}" for name in ESTIMATORS for what in ("error", "worst", "covered")]
-    header += ["best peer: error"] if peers else []
+    header += ["best peer: error", "smallest"] if peers else []
     notes = [
         f"Seed {options.seed}, {keys} keys, {PLAYERS} players, {ROWS} rows, {len(drawn)} models: "
+        "geometric mean over models of the ratio, the worst model (for peers the smallest ratio), "
+        "and the coverage of the models, least and most."
     ]
-    notes[0] += "geometric mean over models of the ratio, the worst model, the mean coverage."
     if peers:
-        notes[0] += f" Peers: {', '.join(peers)}."
-    notes += _large_backgrounds(drawn, rows, pool, keys)
-    write_table(
-        __file__, "Squared error over shared Leverage's at equal model rows", header, lines, notes
-    )
+        notes[0] += f" Peers, {PEER_RUNS} rows and one key each: {', '.join(peers)}."
+    notes += ["", *_large_backgrounds(drawn, rows[:LARGE_ROWS], pool, keys)]
+    title = "Squared error over shared Leverage's at equal model rows"
+    write_table(__file__, title, header, lines, notes, store=not options.no_store)
 
 
 def _installed() -> dict[str, Callable]:
@@ -139,7 +141,7 @@ def _cell(game, worths, truth, budget: int, keys: int, peers: dict) -> dict:
         inside = np.abs(errors) <= np.stack([_half_width(estimate) for estimate in found])
         measured[name] = (errors**2).mean(), inside.mean()
     for name, ask in peers.items():
-        measured[name] = _peer_error(ask, worths, truth, budget, keys), None
+        measured[name] = _peer_error(ask, worths, truth, budget), None
     return measured
 
 
@@ -147,38 +149,45 @@ def _half_width(estimate) -> np.ndarray:
     return scipy.stats.t.ppf(0.975, np.asarray(estimate.degrees)) * np.asarray(estimate.std_error)
 
 
-def _peer_error(ask: Callable, worths, truth, budget: int, keys: int) -> float:
+def _peer_error(ask: Callable, worths, truth, budget: int) -> float:
     """Each row is a game of its own."""
     squares = []
-    for row, key in np.ndindex(ROWS, keys):
+    for row in range(PEER_RUNS):
         counted = CountedGame(table_worths(worths[:, row]), PLAYERS)
         with warnings.catch_warnings(action="ignore"):
-            squares.append((ask(counted, budget, key) - truth[:, row]) ** 2)
+            squares.append((ask(counted, budget, row) - truth[:, row]) ** 2)
     return float(np.mean(squares))
 
 
-def _summary(cells: list[dict], peers: dict) -> list[float]:
-    """The geometric mean over models of the ratio to Leverage, the worst, and the mean coverage."""
-    summary = []
+def _summary(cells: list[dict], peers: dict) -> list[float | str]:
+    """The geometric mean over models of the ratio to Leverage, the worst, and the coverage."""
+    summary: list[float | str] = []
     for name in ESTIMATORS:
         ratios = [cell[name][0] / cell["Leverage"][0] for cell in cells]
-        covered = float(np.mean([cell[name][1] for cell in cells]))
-        summary += [float(np.exp(np.mean(np.log(ratios)))), float(max(ratios)), covered]
+        covered = [cell[name][1] for cell in cells]
+        summary += [_mean(ratios), float(max(ratios)), f"{min(covered):.2f}–{max(covered):.2f}"]
     if peers:
         best = [min(cell[name][0] for name in peers) / cell["Leverage"][0] for cell in cells]
-        summary.append(float(np.exp(np.mean(np.log(best)))))
+        summary += [_mean(best), float(min(best))]
     return summary
+
+
+def _mean(ratios: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def _large_backgrounds(drawn: dict, rows, pool, keys: int) -> Iterator[str]:
     """Per model: the error of `model_rows=` over that of a hundred rows at the same cost."""
-    for name, model in drawn.items():
-        for count in LARGE_BACKGROUNDS:
-            ratio, covered = _large_background(model, rows, pool[:count], keys)
+    for count in LARGE_BACKGROUNDS:
+        ratios = []
+        for name in LARGE_MODELS:
+            ratio, covered = _large_background(drawn[name], rows, pool[:count], keys)
+            ratios.append(ratio)
             yield (
                 f"- {name}: {count:,} background rows, {MODEL_ROWS:,} model rows: {ratio:.3f} of "
                 f"the squared error of 100 rows, covered {covered:.2f}"
             )
+        yield f"- geometric mean, {count:,} background rows: {_mean(ratios):.3f}"
 
 
 def _large_background(model, rows, background, keys: int) -> tuple[float, float]:

@@ -1,7 +1,8 @@
 """Shapley values for JAX: accurate, fast, differentiable, with honest error bars.
 
 The everyday names are here; everything else lives in its room: `jaxshap.rewards`, `trees`,
-`effects`, `interactions`, `residuals`, `trust`, `causal`, `lime`, `texts`, `theory` and `plots`.
+`effects`, `interactions`, `residuals`, `trust`, `causal`, `lime`, `texts`, `images`, `gradients`,
+`hierarchies`, `theory` and `plots`.
 """
 
 from importlib.metadata import version as _version
@@ -11,6 +12,7 @@ from jaxshap import effects as effects
 from jaxshap import errors as errors
 from jaxshap import gradients as gradients
 from jaxshap import hierarchies as hierarchies
+from jaxshap import images as images
 from jaxshap import interactions as interactions
 from jaxshap import lime as lime
 from jaxshap import plots as plots

@@ -8,6 +8,7 @@ ROOMS = [
     "engine",
     "inputs",
     "values",
+    "images",
     "rewards",
     "trees",
     "interactions",

@@ -147,6 +147,7 @@ calls = {
     "ice": lambda: jaxshap.plots.ice(curves),
     "pdp": lambda: jaxshap.plots.pdp(curves.average()),
     "component_bars": lambda: jaxshap.plots.component_bars(jaxshap.interactions.decompose(game)),
+    "interaction_bars": lambda: jaxshap.plots.interaction_bars(pairs),
     "interaction_heatmap": lambda: jaxshap.plots.interaction_heatmap(pairs),
     "interaction_network": lambda: jaxshap.plots.interaction_network(pairs),
 }
@@ -168,9 +169,8 @@ NEEDS = {
     "beeswarm": "shap",
 }
 NEEDS |= dict.fromkeys(["bar", "disparity", "ice", "pdp", "demo"], "matplotlib")
-NEEDS |= dict.fromkeys(
-    ["component_bars", "interaction_heatmap", "interaction_network"], "matplotlib"
-)
+DRAWN_SETS = ["component_bars", "interaction_bars", "interaction_heatmap", "interaction_network"]
+NEEDS |= dict.fromkeys(DRAWN_SETS, "matplotlib")
 
 
 @pytest.fixture(scope="module")

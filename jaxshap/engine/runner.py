@@ -18,7 +18,7 @@ from jaxshap.errors import BudgetError, EvaluationError, Interrupted
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
 from jaxshap.games import Game
 
-MAX_WORTH_BYTES = 2**29  # of the worths and coalitions of all strata that are held at once
+MAX_WORTH_BYTES = 3 * 2**27  # of worths and coalitions of all strata; a solve takes eight times it
 
 
 @runtime_checkable

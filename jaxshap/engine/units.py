@@ -19,7 +19,7 @@ def unit_of(
     vanishes and no digit is lost; 1 where all worths are the same, or units are `fixed`.
     """
     xp: Any = _library(gains)
-    largest = xp.maximum(xp.abs(gains).max(0, initial=0), xp.abs(total))
+    largest = xp.maximum(_largest(gains), xp.abs(total))
     largest = largest.max(0, initial=0) if in_strata else largest
     if fixed:
         return xp.ones_like(largest)
@@ -37,7 +37,7 @@ def rounding_error(
 ) -> Float[Numbers, "..."]:
     """What rounding in the precision of the worths may do to the values of each output."""
     xp: Any = _library(worths)
-    largest = xp.maximum(xp.abs(worths).max(0, initial=0), xp.maximum(xp.abs(empty), xp.abs(full)))
+    largest = xp.maximum(_largest(worths), xp.maximum(xp.abs(empty), xp.abs(full)))
     largest = largest.sum(0) if in_strata else largest
     precision = jnp.finfo(worths.dtype)
     rounding = xp.maximum(float(precision.eps) * largest, float(precision.tiny))
@@ -52,6 +52,11 @@ def in_units(
     error = xp.maximum(estimate.std_error * unit, rounding)  # unknown errors stay so
     error = xp.where(estimate.exact, 0, error)
     return estimate._replace(values=estimate.values * unit, std_error=error)
+
+
+def _largest(worths: Float[Numbers, "m ..."]) -> Float[Numbers, "..."]:
+    """The largest magnitude of each output, without a copy of all of them."""
+    return _library(worths).maximum(worths.max(0, initial=0), -worths.min(0, initial=0))
 
 
 def _library(array: Any) -> Any:

@@ -7,9 +7,11 @@ from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
 from jaxshap.estimators.kernel import Leverage as Leverage
 from jaxshap.estimators.odd import MAX_FIT_FLOPS as MAX_FIT_FLOPS
+from jaxshap.estimators.odd import NodeWeights as NodeWeights
 from jaxshap.estimators.odd import OddGP as OddGP
 from jaxshap.estimators.odd import OddInteractions as OddInteractions
 from jaxshap.estimators.odd import OddLinear as OddLinear
+from jaxshap.estimators.odd import diagonal_nodes as diagonal_nodes
 from jaxshap.estimators.odd import fit_flops as fit_flops
 from jaxshap.estimators.orderings import num_orderings as num_orderings
 from jaxshap.estimators.orderings import plan_walks as plan_walks

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from jaxshap.estimators.balanced_design import (
     MAX_SAMPLED_PAIRS,
     pair_sequence,
 )
+from jaxshap.estimators.balanced_errors import calibration, sums_of_squares
 from jaxshap.estimators.balanced_readout import MAX_DENSE_PAIRS, ReadOut, read_out
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
@@ -21,6 +23,14 @@ from jaxshap.estimators.stating import stated
 from jaxshap.games import affordable_pairs, paired
 
 MAX_PLAYERS = 1024  # beyond, a read-out takes long, and orderings are what a budget buys
+
+
+class _Read(NamedTuple):
+    """Values of all outputs in one axis, what estimates their variances, and what calibrates it."""
+
+    values: Float[Array, "n out"]
+    squares: Float[Array, "n out"]
+    sums: Float[Array, "2 out"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,9 +43,9 @@ class Balanced(Estimator):
     exact for additive games and unbiased under relabelling, it has the least error in a smooth
     random game. The key only says which player plays which part. Made for many games of a kind
     with a key each, whose errors average out, as in `Scattered`; for a single game `OddGP` is more
-    accurate. Standard errors come from left-out pairs, are calibrated for smooth games and up to a
-    half too small where worths are mostly noise, and are NaN with 2n evaluations, n − 1 pairs,
-    where nothing is left over. Short of all pairs it asks about 8,192 at most. Beyond 1,024 players
+    accurate. Standard errors come from left-out pairs, calibrated by how smooth these show the game
+    to be, all strata together; they are NaN with 2n evaluations, n − 1 pairs, where nothing is left
+    over. Short of all pairs it asks about 8,192 at most. Beyond 1,024 players
     it is `Permutation`.
 
     Example:
@@ -68,11 +78,11 @@ class Balanced(Estimator):
             return ()
         num_pairs, num_rows = num_live // 2, room // 2
         dense = num_rows <= MAX_DENSE_PAIRS
-        linear, centred, left_out = _known_read_out(num_players, num_pairs, dense)
-        below = (0, num_rows - num_pairs)
-        aside = below if dense else (0, 0)
-        parts = ((linear, (0, 0)), (centred, (0, 0)), (left_out, aside))
-        return tuple(np.pad(part, (below, columns)) for part, columns in parts)
+        *arrays, rule = _known_read_out(num_players, num_pairs, dense)
+        below, aside = (0, num_rows - num_pairs), (0, num_rows - num_pairs) if dense else (0, 0)
+        columns = (0, 0), (0, 0), aside, (0, 0)
+        padded = (np.pad(array, (below, pad)) for array, pad in zip(arrays, columns, strict=True))
+        return *padded, rule
 
     def solve(
         self,
@@ -84,23 +94,72 @@ class Balanced(Estimator):
         num_coalitions, num_players = plan.coalitions.shape
         if num_players > MAX_PLAYERS:
             return Permutation().solve(plan, worths, empty, full)
-        constants = plan.constants or self.constants(
-            num_players, int(plan.num_live), num_coalitions
-        )
-        linear, centred, left_out = (jnp.asarray(part, worths.dtype) for part in constants)
+        read_out = self._read_out(plan, num_coalitions, num_players, worths.dtype)
+        read = self._read(plan, read_out, worths, empty, full)
+        return self._stated(plan, read, calibration(read_out.rule, read.sums[None]), empty.shape)
+
+    def solve_strata(
+        self,
+        plan: Plan,
+        worths: Float[Array, "m strata *out"],
+        empty: Float[Array, "strata *out"],
+        full: Float[Array, "strata *out"],
+    ) -> Estimate:
+        """As `Estimator.solve_strata`; all strata together tell how rough the game is.
+
+        Args:
+            plan: a plan of all strata, as `Scattered` makes it.
+            worths: the parts of the worths, `(m, strata, *out)`.
+            empty: v(∅) of each stratum, `(strata, *out)`.
+            full: v(N) of each stratum, `(strata, *out)`.
+
+        Returns:
+            An `Estimate` with strata in front, `(strata, n, *out)`.
+        """
+        num_coalitions, _, num_players = plan.coalitions.shape
+        if num_players > MAX_PLAYERS:
+            return super().solve_strata(plan, worths, empty, full)
+        read_out = self._read_out(plan, num_coalitions, num_players, worths.dtype)
+
+        def of_stratum(coalitions, parts, worths, empty, full):
+            own = plan._replace(coalitions=coalitions, detail=parts)
+            return self._read(own, read_out, worths, empty, full)
+
+        axes = (1, 0, 1, 0, 0)
+        read = jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
+        return self._stated(plan, read, calibration(read_out.rule, read.sums), empty.shape[1:])
+
+    def _read_out(self, plan: Plan, num_coalitions: int, num_players: int, dtype) -> ReadOut:
+        constants = plan.constants
+        if not constants:
+            constants = self.constants(num_players, int(plan.num_live), num_coalitions)
+        return ReadOut(*(jnp.asarray(array, dtype) for array in constants))
+
+    @staticmethod
+    def _read(plan: Plan, read_out: ReadOut, worths, empty, full) -> _Read:
+        num_coalitions, num_players = plan.coalitions.shape
+        linear, centred, precision, variance, _ = read_out
         total = (full - empty).reshape(1, -1)
         gaps = (worths[::2] - worths[1::2]).reshape(num_coalitions // 2, total.shape[1])
-        size = plan.coalitions[::2].sum(1, keepdims=True).astype(gaps.dtype)
-        rest = gaps - (2 * size / num_players - 1) * total
-        rest = jnp.where(plan.live[::2, None], rest, 0)
+        tilt = 2 * plan.coalitions[::2].sum(1, keepdims=True).astype(gaps.dtype) / num_players - 1
+        rest = jnp.where(plan.live[::2, None], gaps - tilt * total, 0)
         values = linear.T @ rest
         residuals = rest - centred @ values
-        errors = left_out * residuals if left_out.shape[1] == 1 else left_out @ residuals
-        std_error = jnp.sqrt(linear.T**2 @ errors**2)
+        is_matrix = precision.shape[0] == precision.shape[1]
+        whitened = precision @ residuals if is_matrix else precision * residuals
+        squares = linear.T**2 @ (variance * whitened) ** 2
         values = values - values.mean(0) + total / num_players
-        values, std_error = (
-            array[plan.detail].reshape(-1, *empty.shape) for array in (values, std_error)
-        )
+        sums = sums_of_squares(residuals, whitened, tilt)
+        return _Read(values[plan.detail], squares[plan.detail], sums)
+
+    @staticmethod
+    def _stated(
+        plan: Plan, read: _Read, factor: Float[Array, "out"], shape: tuple[int, ...]
+    ) -> Estimate:
+        num_players = plan.coalitions.shape[-1]
+        std_error = jnp.sqrt(read.squares * factor)
+        front = read.values.shape[:-1]
+        values, std_error = (array.reshape(*front, *shape) for array in (read.values, std_error))
         num_pairs = jnp.asarray(plan.num_live) // 2
         complete = num_players <= MAX_EXHAUSTED_PLAYERS and num_pairs == 2 ** (num_players - 1) - 1
         return stated(values, std_error, degrees=num_pairs - (num_players - 1), exact=complete)

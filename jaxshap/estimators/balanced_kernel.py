@@ -45,14 +45,21 @@ def own_variance(sides: Bool[np.ndarray, "p n"]) -> Float[np.ndarray, "p"]:
 
 
 def exact_variance(num_players: int) -> float:
-    """Σ over players of the variance of φ_i − (v(N) − v(∅))/n, which unbiased read-outs add to.
-
-    An order of j players with variance κ_j has the share κ_j (1/j − 1/n).
-    """
-    orders = np.arange(1, num_players + 1, 2)
+    """Σ over players of the variance of φ_i − (v(N) − v(∅))/n, which unbiased read-outs add to."""
     energies = _energies(num_players, SMOOTH) + ROUGH_SHARE * _energies(num_players, ROUGH)
-    binomials = np.array([_log_binomial(num_players, order) for order in orders.tolist()])
-    energies = energies + OWN_SHARE * np.exp(binomials - (num_players - 1) * math.log(2))
+    return _of_values(energies, num_players) + OWN_SHARE * noise_variance(num_players)
+
+
+def noise_variance(num_players: int) -> float:
+    """The same of a game of independent gaps with variance 1."""
+    orders = range(1, num_players + 1, 2)
+    logs = np.array([_log_binomial(num_players, order) for order in orders])
+    return _of_values(np.exp(logs - (num_players - 1) * math.log(2)), num_players)
+
+
+def _of_values(energies: Float[np.ndarray, "odd"], num_players: int) -> float:
+    """An order of j players with variance κ_j has the share κ_j (1/j − 1/n)."""
+    orders = np.arange(1, num_players + 1, 2)
     return float((energies * (1 / orders - 1 / num_players)).sum())
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 from scipy import linalg
 
+from jaxshap.estimators.balanced_errors import fixed_rule, rule_of
 from jaxshap.estimators.balanced_kernel import (
     OWN_SHARE,
     covariance,
@@ -27,14 +28,17 @@ BLOCK = 1024  # rows of a large covariance at once
 class ReadOut(NamedTuple):
     """φ = total/n + linearᵀ rest, rest being gaps less their share of the total; and its errors.
 
-    `left_out` turns residuals, rest − centred @ linearᵀ rest, into errors e of each pair such that
-    Σ_p (linear_p e_p)² is the variance of the values. It is a matrix, or one factor per pair; NaN
-    where nothing is left over, 0 where all pairs are known.
+    `precision` is that of residuals r = rest − centred @ linearᵀ rest: a matrix, or one factor per
+    pair. `variance * precision r` are errors e of each pair, and Σ_p (linear_p e_p)² times what
+    `rule` says is the variance of the values. The variance is NaN where nothing is left over, and 0
+    where all pairs are known.
     """
 
     linear: Float[Array | np.ndarray, "p n"]
     centred: Float[Array | np.ndarray, "p n"]
-    left_out: Float[Array | np.ndarray, "p q"]
+    precision: Float[Array | np.ndarray, "p q"]
+    variance: Float[Array | np.ndarray, "p 1"]
+    rule: Float[Array | np.ndarray, "7"]
 
 
 class _Fit(NamedTuple):
@@ -47,45 +51,49 @@ class _Fit(NamedTuple):
 def read_out(sides: Bool[np.ndarray, "p n"], dense: bool = True) -> ReadOut:
     """Of these pairs, at least n − 1, which determine an additive game.
 
-    `dense` says whether `left_out` is to be a matrix, which few pairs need and many cannot have.
+    `dense` says whether `precision` is to be a matrix, which few pairs need and many cannot have.
     """
     num_pairs, num_players = sides.shape
     centred = _centred(sides)
     if num_pairs == 2 ** (num_players - 1) - 1:
         none = np.zeros((num_pairs, num_pairs if dense else 1))
-        return ReadOut(_exact(sides, centred), centred, none)
+        return ReadOut(_exact(sides, centred), centred, none, none[:, :1], fixed_rule())
     if num_pairs > MAX_KRIGED_PAIRS:
         fit = _combined(sides, centred)
     else:
         fit, precision = _kriged(sides, centred)
         if dense:
-            return ReadOut(fit.linear, centred, _left_out(fit, precision))
+            return _with_left_out_errors(sides, centred, fit, precision)
     own = own_variance(sides)
     residual = own - 2 * (centred * fit.shared).sum(1)
     residual += ((centred @ (fit.linear.T @ fit.shared)) * centred).sum(1)
-    factors = _calibration(fit, own) * np.sqrt(own / np.maximum(residual, 1e-12))
-    return ReadOut(fit.linear, centred, np.diag(factors) if dense else factors[:, None])
+    squares = (fit.linear**2).sum(1) @ own
+    factors = np.sqrt(_expected_error(fit) / squares * own / np.maximum(residual, 1e-12))[:, None]
+    one = np.ones((num_pairs, 1))
+    return ReadOut(fit.linear, centred, np.diag(one[:, 0]) if dense else one, factors, fixed_rule())
 
 
-def _left_out(fit: _Fit, precision: Float[np.ndarray, "p p"]) -> Float[np.ndarray, "p p"]:
-    """Errors of the prediction of each pair from the others; 0 where these do not tell."""
+def _with_left_out_errors(
+    sides: Bool[np.ndarray, "p n"],
+    centred: Float[np.ndarray, "p n"],
+    fit: _Fit,
+    precision: Float[np.ndarray, "p p"],
+) -> ReadOut:
+    """With errors of the prediction of each pair from the others; 0 where these do not tell."""
     diagonal = np.diag(precision)
     told = diagonal > 1e-9 * diagonal.max(initial=0)
     variance = np.where(told, 1 / np.where(told, diagonal, 1), 0)
-    return _calibration(fit, variance) * variance[:, None] * precision
+    if len(sides) < sides.shape[1]:  # nothing is left over
+        unknown = np.full((len(sides), 1), np.nan)
+        return ReadOut(fit.linear, centred, precision, unknown, fixed_rule())
+    rule = rule_of(sides, fit.linear, precision, variance, _expected_error(fit))
+    return ReadOut(fit.linear, centred, precision, variance[:, None], rule)
 
 
-def _calibration(fit: _Fit, variance: Float[np.ndarray, "p"]) -> float:
-    """√(expected squared error / expected Σ_p (linear_p e_p)²) in the random game; NaN with n − 1
-    pairs.
-
-    Balance makes the errors of pairs cancel in the values, and sums of squares do not show it.
-    """
-    num_pairs, num_players = fit.linear.shape
-    if num_pairs < num_players:
-        return float("nan")
-    expected = (fit.linear * fit.shared).sum() - exact_variance(num_players)
-    return float(np.sqrt(max(expected, 0) / ((fit.linear**2).sum(1) @ variance)))
+def _expected_error(fit: _Fit) -> float:
+    """Expected squared error of all values in the random game."""
+    error = float((fit.linear * fit.shared).sum()) - exact_variance(fit.linear.shape[1])
+    return max(error, 0.0)
 
 
 def _exact(sides: Bool[np.ndarray, "p n"], centred: Float[np.ndarray, "p n"]):

@@ -4,6 +4,7 @@ import abc
 import inspect
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
@@ -168,3 +169,35 @@ class Estimator(abc.ABC):
             The `Estimate`, as `stated` makes it. Errors below the rounding of the worths need no
             care: the engine raises them to it.
         """
+
+    def solve_strata(
+        self,
+        plan: Plan,
+        worths: Float[Array, "m strata *out"],
+        empty: Float[Array, "strata *out"],
+        full: Float[Array, "strata *out"],
+    ) -> Estimate:
+        """Estimate the values of each stratum by itself, for `Scattered`.
+
+        Args:
+            plan: a plan of all strata, coalitions `(m, strata, n)` and strata in front in `detail`.
+            worths: the parts of the worths, `(m, strata, *out)`.
+            empty: v(∅) of each stratum, `(strata, *out)`.
+            full: v(N) of each stratum, `(strata, *out)`.
+
+        Returns:
+            An `Estimate` with strata in front, `(strata, n, *out)`.
+        """
+
+        def of_stratum(coalitions, detail, worths, empty, full):
+            solved = self.solve(
+                Plan(coalitions, plan.num_live, detail, plan.constants), worths, empty, full
+            )
+            return tuple(
+                jnp.broadcast_to(jnp.asarray(field), solved.values.shape) for field in solved
+            )
+
+        axes = (1, 0, 1, 0, 0)
+        return Estimate(
+            *jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
+        )

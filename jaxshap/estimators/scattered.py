@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float, Key, PyTree
 
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
-from jaxshap.estimators.stating import of_one_shape, pooled_degrees, stated
+from jaxshap.estimators.stating import pooled_degrees, stated
 
 _BALANCED = Balanced()
 
@@ -85,7 +85,7 @@ class Scattered(Estimator):
         Returns:
             Values and standard errors, `(n, *out)`.
         """
-        each = self.solve_each(plan, worths, empty, full)
+        each = self.estimator.solve_strata(plan, worths, empty, full)
         values, variance = each.values.sum(0), (each.std_error**2).sum(0)
         share = (full - empty).astype(values.dtype)
         live = (jnp.abs(worths).sum(0) + jnp.abs(share)).reshape(len(share), -1).sum(1) > 0
@@ -96,26 +96,6 @@ class Scattered(Estimator):
         error = jnp.sqrt(jnp.where(unknown, spread, variance))
         degrees = jnp.where(unknown, (live.sum() - 1).astype(own.dtype), own)
         return stated(values, error, degrees=degrees, exact=jnp.asarray(each.exact).all(0))
-
-    def solve_each(self, plan: Plan, worths, empty, full) -> Estimate:
-        """The part of every stratum by itself.
-
-        Args:
-            plan: what `plan` returned.
-            worths: the parts of the worths, w_b v_b(S), `(m, strata, *out)`.
-            empty: w_b v_b(∅), `(strata, *out)`.
-            full: w_b v_b(N), `(strata, *out)`.
-
-        Returns:
-            An `Estimate` with strata in front, `(strata, n, *out)`.
-        """
-
-        def of_stratum(coalitions, detail, worths, empty, full):
-            own = Plan(coalitions, plan.num_live, detail, plan.constants)
-            return of_one_shape(self.estimator.solve(own, worths, empty, full))
-
-        axes = (1, 0, 1, 0, 0)
-        return jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
 
     @staticmethod
     def _spread(parts: Float[Array, "strata n *out"], live: Bool[Array, "strata"]):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.explaining.archive_members import DATA, read_members
+from jaxshap.explaining.archive_members import DATA, order_of, read_members
+from jaxshap.interactions import Interactions
 
 OPTIONAL = {
     "output_names",
@@ -20,6 +21,8 @@ OPTIONAL = {
     "exact",
     "degrees",
     "row_outputs",
+    "interactions",
+    "interactions_error",
 }
 KINDS = {
     "num_evaluations": int,
@@ -53,6 +56,9 @@ def save(self: Any, path: str | os.PathLike) -> None:
     fields: dict[str, Any] = {name: getattr(self, name) for name in names}
     if isinstance(self.data, dict):
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
+    if self.interactions is not None:
+        sets = self.interactions
+        fields |= {"interactions": sets.values, "interactions_error": sets.std_error}
     arrays = {name: _storable(field) for name, field in fields.items() if field is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
@@ -60,7 +66,14 @@ def save(self: Any, path: str | os.PathLike) -> None:
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
-    fields: dict[str, Any] = read_members(path, names, names - OPTIONAL)
+    fields: dict[str, Any] = read_members(path, names | {"interactions_error"}, names - OPTIONAL)
+    if "interactions" in fields:
+        values, error = fields["interactions"], fields.pop("interactions_error")
+        number = fields["values"].shape[1]
+        order = order_of(number, len(values))
+        fields["interactions"] = Interactions(
+            values, error, fields["base_values"], "SII", number, order
+        )
     several = {name: fields.pop(name) for name in list(fields) if name.startswith(DATA)}
     if several:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.games import num_sets
 
 DATA = "data "  # begins the names of several arrays that were explained together
 SUFFIX = ".npy"
 NAMES = ("feature_names", "output_names", "row_outputs")
-ARRAYS = ("values", "std_error", "base_values", "degrees")
+SETS = ("interactions", "interactions_error")
+ARRAYS = ("values", "std_error", "base_values", "degrees", *SETS)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error, NotImplementedError)
 UNREADABLE = (*BROKEN, RuntimeError, tokenize.TokenError, SyntaxError, OSError, OverflowError)
 
@@ -43,6 +45,14 @@ def read_members(path: str | os.PathLike, known: set[str], needed: set[str]) -> 
             raise InputError(
                 f"{path} is not a saved Explanation, or it is damaged: {error}"
             ) from error
+
+
+def order_of(num_players: int, count: int) -> int:
+    """The order of so many sets of players; 0 where there is none."""
+    orders = range(2, num_players + 1)
+    return next((k for k in orders if num_sets(num_players, k) - 1 >= count), 0) * (
+        count in (num_sets(num_players, k) - 1 for k in orders)
+    )
 
 
 def _name(member: zipfile.ZipInfo) -> str:
@@ -96,6 +106,10 @@ def _check_shapes(path: Any, headers: dict[str, Header]) -> None:
         "degrees": shape if degrees else (),
         "row_outputs": (rows, *outputs),
     }
+    sets = [headers[name].shape[:1] for name in SETS if name in headers]
+    if sets and (len(sets) == 1 or not sets[0] or order_of(features, sets[0][0]) == 0):
+        raise InputError(f"{path} is not as it was saved: its interactions are not complete.")
+    expected |= dict.fromkeys(SETS, (*sets[0], rows, *outputs)) if sets else {}
     for name, header in headers.items():
         kinds = "f" if name in ARRAYS else "U" if name in NAMES else "biufU"
         is_data = name == "data" or name.startswith(DATA)

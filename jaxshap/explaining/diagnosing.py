@@ -22,6 +22,7 @@ from jaxshap.trust import (
 if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
 
+EVALUATIONS_PER_PLAYER = 8  # of a diagnosis after model_rows=, four times what that takes
 MIN_REFERENCES = 20  # background rows that show what the data look like
 
 
@@ -42,7 +43,7 @@ def diagnosed(
             "result of explain(model, X, background)."
         )
     game = source.game()
-    budget = read_budget(default_budget(game.num_players) if budget is None else budget, 2)
+    budget = read_budget(_as_explained(explanation, game) if budget is None else budget, 2)
     other_key = jax.random.fold_in(jax.random.key(key), 1)  # not the draws of explain
     sample = sample_pairs(other_key, game.num_players, budget)
     coalitions: Any = sample.coalitions
@@ -57,6 +58,16 @@ def diagnosed(
     ranking = explanation.stability(top=min(top, game.num_players - 1), level=level)
     counted = len(answers.worths)
     return Diagnosis(additivity, ranking, outside, dilution, explanation.feature_names, counted)
+
+
+def _as_explained(explanation: "Explanation", game: Game) -> int:
+    """Every coalition is asked of all background rows, of which `model_rows=` may have taken very
+    many: then hardly more model rows are spent than the explanation took.
+    """
+    usual = default_budget(game.num_players)
+    if not explanation.num_model_rows:
+        return usual
+    return min(usual, max(EVALUATIONS_PER_PLAYER * game.num_players, explanation.num_evaluations))
 
 
 def _compared_with_data(explanation: "Explanation", game: Game, key: int) -> tuple[Any, Any]:

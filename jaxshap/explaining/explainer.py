@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
@@ -21,18 +20,22 @@ from jaxshap.engine import (
     read_key,
 )
 from jaxshap.errors import InputError
-from jaxshap.estimators import Estimate, Estimator, Scattered
+from jaxshap.estimators import Estimator, Scattered
 from jaxshap.explaining.chosen_outputs import choose_of_explanation, choose_outputs
-from jaxshap.explaining.combinations import check_sampled, check_tree_options
+from jaxshap.explaining.combinations import (
+    check_background,
+    check_sampled,
+    check_tree_options,
+)
 from jaxshap.explaining.explanation import Explanation
+from jaxshap.explaining.interacting import check_no_sets, estimator_with_sets, sets_of
 from jaxshap.explaining.large_background import explain_sampled
 from jaxshap.explaining.limits import Clock, read_clock, read_limits
 from jaxshap.explaining.problem import Problem, read_problem
+from jaxshap.explaining.reporting import reported, source_of
 from jaxshap.explaining.rounds import run_rounds
 from jaxshap.explaining.separate import estimate_separately
-from jaxshap.explaining.source import Source
 from jaxshap.explaining.tree_explainer import explain_trees
-from jaxshap.games import Game
 from jaxshap.inputs import Groups, Players, Top
 from jaxshap.trees import is_tree_model
 from jaxshap.values import ValueFunction, check_few_rows, check_repeatable
@@ -52,6 +55,7 @@ def explain(
     groups: Groups | Players | None = None,
     value: ValueFunction | None = None,
     reward: Callable | None = None,
+    interactions: int | None = None,
     separate_draws: bool = False,
     feature_names: Sequence[str] | None = None,
     outputs: Any = None,
@@ -73,7 +77,7 @@ def explain(
         X: the rows to explain: a DataFrame, an array or a list of rows; or any inputs, rows in
             front, that `groups` divides into players.
         background: the rows that absent features take their values from; `jaxshap.WeightedRows`,
-            as from `jaxshap.kmeans`, are weighted.
+            as from `jaxshap.kmeans`, are weighted. None with a `value` of `jaxshap.images`.
         estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
             accurate estimator of the library.
         budget: coalitions, each evaluated for all rows at once, v(∅) and v(N) counted; by default
@@ -93,9 +97,11 @@ def explain(
         key: a JAX key or a whole number; the same key asks about the same coalitions.
         groups: players that are groups of columns, by name or number; for images, sequences and
             other inputs, what `jaxshap.patches`, `segments`, `tokens`, `leaves` or `together` make.
-        value: what absent means, a function such as `jaxshap.conditional`; `jaxshap.marginal` by
-            default. See `jaxshap.values.ValueFunction`.
+        value: what absent means, such as `jaxshap.conditional` or, for images,
+            `jaxshap.images.Blurred()`; `jaxshap.marginal` by default. See `values.ValueFunction`.
         reward: what is shared out instead of the outputs, see `jaxshap.rewards`.
+        interactions: also return the Shapley interactions of all sets of up to this many players,
+            2 or more, from the same evaluations and with errors of their own.
         separate_draws: give each row draws of its own, so that errors are independent and a mean
             over rows gains from their number. Shared draws are cheapest and most accurate per row.
         feature_names: names of the players, or of the columns where the table has none.
@@ -133,29 +139,28 @@ def explain(
     options = Options(batch_size, progress, checkpoint, mesh)
     if plain and is_tree_model(model):
         check_tree_options(options, separate_draws)
-        explained = explain_trees(model, X, background, feature_names, output_names)
+        named = feature_names, output_names
+        explained = explain_trees(model, X, background, *named, interactions)
         return explained if outputs is None else choose_of_explanation(explained, outputs)
-    if background is None:
-        raise InputError(
-            "pass background=, the rows that absent features come from: without it only a fitted "
-            "tree ensemble can be explained, with no estimator=, groups=, value= or reward=."
-        )
+    check_background(background, value)
     problem = read_problem(model, X, background, groups, feature_names, value, reward)
     if outputs is not None:
         problem, output_names = choose_outputs(problem, outputs, output_names), None
     how = read_key(key), estimator, budget, output_names, options
+    check_no_sets(interactions, model_rows, separate_draws)
     if model_rows is not None:
         check_sampled(problem, estimator, budget, tol or seconds, separate_draws, options)
         return _explain_sampled(problem, model_rows, *how)
     if separate_draws:
         return _explain_separately(problem, tol or seconds, *how)
-    return _explain_together(problem, tol, clock, *how)
+    return _explain_together(problem, tol, clock, interactions, *how)
 
 
 def _explain_together(
     problem: Problem,
     tol: float | None,
     clock: Clock | None,
+    order: int | None,
     key,
     estimator,
     budget,
@@ -165,13 +170,18 @@ def _explain_together(
     """All rows share their coalitions."""
     game = problem.game()
     names = problem.output_names(output_names, game.full.shape[1:])
+    if order is not None:
+        estimator = estimator_with_sets(estimator, game, budget, order)
     estimator, limits = read_limits(game, estimator, budget, tol, clock)
     check_repeatable(game, *problem.asked)
 
     def report(spent: Run, estimator: Estimator) -> Explanation:
         size = spent.answers.num_evaluations
-        source = _source(problem, lambda: game)
-        return _reported(spent.estimate, game.empty, size, problem, source, names, estimator, game)
+        source = source_of(problem, lambda: game)
+        how = size, problem, source, names, estimator, game
+        return reported(
+            spent.estimate, game.empty, *how, sets=sets_of(spent, game, estimator, order)
+        )
 
     return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
 
@@ -193,9 +203,9 @@ def _explain_separately(
     check_repeatable(first, *problem.asked)
     separate = estimate_separately(problem, key, estimator, budget, options.batch_size)
     names = problem.output_names(output_names, separate.empty.shape[1:])
-    source = _source(problem, problem.game)
-    reported = separate.estimate, separate.empty, size, problem, source, names, estimator
-    return _reported(*reported, separate.game, shared_draws=False)
+    source = source_of(problem, problem.game)
+    result = separate.estimate, separate.empty, size, problem, source, names, estimator
+    return reported(*result, separate.game, shared_draws=False)
 
 
 def _explain_sampled(
@@ -205,46 +215,7 @@ def _explain_sampled(
     check_few_rows(*problem.asked)
     sampled = explain_sampled(problem, key, model_rows, options)
     names = problem.output_names(output_names, sampled.empty.shape[1:])
-    source = _source(problem, lambda: sampled.game)
+    source = source_of(problem, lambda: sampled.game)
     how, cost = (Scattered(), sampled.game), sampled.budget - 2
-    reported = _reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
-    return dataclasses.replace(reported, num_model_rows=sampled.num_rows * cost)
-
-
-def _reported(
-    estimate: Estimate,
-    empty: Any,
-    num_coalitions: int,
-    problem: Problem,
-    source: Source,
-    output_names: tuple[str, ...] | None,
-    estimator: Estimator,
-    game: Game,
-    *,
-    shared_draws: bool = True,
-) -> Explanation:
-    shown: Any = jax.tree.map(lambda a: np.moveaxis(np.asarray(a), 0, 1)[source.rows], estimate)
-    return Explanation(
-        values=shown.values,
-        std_error=shown.std_error,
-        exact=bool(np.all(shown.exact)),
-        degrees=shown.degrees,
-        base_values=np.asarray(empty)[source.rows],
-        data=problem.inputs.data,
-        feature_names=problem.inputs.names,
-        output_names=output_names,
-        num_evaluations=num_coalitions + 2,
-        value_function=problem.name_of(game),
-        estimator=repr(estimator),
-        shared_draws=shared_draws,
-        absent=game.absent,
-        kind=estimator.kind,
-        source=source,
-        features_are_columns=problem.inputs.features_are_columns,
-        row_outputs=problem.row_outputs,
-    )
-
-
-def _source(problem: Problem, game: Callable[[], Game]) -> Source:
-    """Where the explanation comes from; rows that only fill up a bucket are not shown."""
-    return Source(game, np.arange(problem.num_rows), (), problem.inputs.groups)
+    result = reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
+    return dataclasses.replace(result, num_model_rows=sampled.num_rows * cost)

@@ -15,6 +15,7 @@ from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
 from jaxshap.explaining.summary import Summary, summarise
+from jaxshap.interactions import Interactions
 from jaxshap.trust import Diagnosis, Interval, Stability, interval, stability
 
 
@@ -47,6 +48,8 @@ class Explanation:
             number for all of them; infinite where errors are normal. See `interval`.
         features_are_columns: whether a table in `data` has one column per feature, in their order.
         row_outputs: names of each row's own outputs, `(rows, outputs)`, where `Top` chose them.
+        interactions: the Shapley interactions of sets of players, from the same evaluations, with
+            values `(sets, rows, *outputs)`; None where `explain` was not asked for them.
 
     Example:
         >>> import jaxshap
@@ -79,6 +82,7 @@ class Explanation:
     degrees: Float[np.ndarray, "rows features *outputs"] | float = np.inf
     features_are_columns: bool = True
     row_outputs: np.ndarray | None = None
+    interactions: Interactions | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
         """By row, feature and output: `ex[3]`, `ex[:, "age"]`, `ex[:10, ["age", "sex"], "yes"]`.
@@ -107,6 +111,21 @@ class Explanation:
         if self.data.shape != self.values.shape[:2]:
             return None
         return self.data
+
+    @property
+    def interaction_matrix(self) -> Float[np.ndarray, "rows features features *outputs"] | None:
+        """The interaction of every two players, in full on both sides, and the values between.
+
+        Example:
+            >>> import jaxshap
+            >>> X, background = [[1.0, 2.0]], [[0.0, 0.0]]
+            >>> explained = jaxshap.explain(lambda x: x.prod(1), X, background, interactions=2)
+            >>> explained.interaction_matrix.tolist()
+            [[[1.0, 2.0], [2.0, 1.0]]]
+        """
+        if self.interactions is None:
+            return None
+        return np.moveaxis(np.asarray(self.interactions.matrix()), (0, 1), (1, 2))
 
     def interval(self, level: float = 0.95) -> Interval:
         """Confidence intervals of all values, by Student's t with the `degrees` of their errors.
@@ -191,10 +210,12 @@ class Explanation:
         """What the values leave out and how far to believe them: additive, pairwise or beyond.
 
         It evaluates `budget` other coalitions for all rows of the explanation that this was picked
-        from, so that the values are judged by worths they have not seen.
+        from, so that the values are judged by worths they have not seen. All background rows that
+        were asked answer the same coalitions.
 
         Args:
-            budget: coalitions to evaluate; as many as `explain` by default.
+            budget: coalitions to evaluate; as many as `explain` by default, and 8n after
+                `model_rows=`, or what each background row was asked if that is more.
             key: of the random draws, which are not those of `explain`.
             top: how many of the largest features must be certain.
             level: the confidence level.

@@ -6,13 +6,14 @@ about coalitions of its own, and the values of each are regressed on the row its
 model's prediction for it, whose means over the full background are known.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.engine import Answers, Options, ask, solve_each
+from jaxshap.engine import Options, ask, solve_each
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Balanced, Estimate, Scattered
 from jaxshap.explaining.problem import Problem
@@ -20,6 +21,7 @@ from jaxshap.games import Game
 from jaxshap.values import predictions
 
 ROWS_PER_REGRESSOR = 10  # background rows that each coefficient of the regression needs
+MAX_NUMBERS = 2**24  # worths, or values of single background rows, that are held at once
 
 
 class Sampled(NamedTuple):
@@ -36,25 +38,24 @@ def explain_sampled(
     problem: Problem, key: Key[Array, ""], model_rows: Any, options: Options
 ) -> Sampled:
     """Spend `model_rows` per explained row on as many background rows as they are worth."""
-    references = problem.inputs.references
-    population, weights = len(references), problem.inputs.options.get("weights")
+    references, weights = problem.inputs.references, problem.inputs.options.get("weights")
+    population = len(jax.tree.leaves(references)[0])
     number, budget = spread_rows(model_rows, population, problem.num_players)
     outputs = predictions(problem.predict, references, "background row")  # once, for all rows
     draw_key, plan_key = jax.random.split(key)
     drawn = _draw(draw_key, population, number, weights)
-    sample = problem._replace(
-        inputs=problem.inputs._replace(references=np.asarray(references)[drawn], options={})
-    )
-    game = sample.game()
-    answers = ask(plan_key, game, Scattered(Balanced()), budget, options)
-    each = _per_row(answers, game, number)
+    sample = problem.with_references(jax.tree.map(lambda leaf: np.asarray(leaf)[drawn], references))
     shares = np.ones(population) if weights is None else np.asarray(weights, np.float64)
     shares = shares / shares.sum()
-    table = _regressors(np.asarray(references, np.float64), outputs, number)
+    table = _regressors(references, outputs, number)
     complete = number == population and weights is None
-    estimate = _adjusted(each, table[drawn], shares @ table, population, complete)
-    base = np.tensordot(shares, outputs, 1)
-    empty = np.broadcast_to(base, (game.full.shape[0], *base.shape)).astype(game.full.dtype)
+    estimates = [
+        _adjusted(each, table[drawn], shares @ table, population, complete)
+        for each in _per_row(sample, plan_key, number, budget, outputs, options)
+    ]
+    estimate = Estimate(*(np.concatenate(field, axis=1) for field in zip(*estimates, strict=True)))
+    base, game = np.tensordot(shares, outputs, 1), sample.game()
+    empty = np.broadcast_to(base, (problem.num_rows, *base.shape)).astype(game.full.dtype)
     return Sampled(estimate, empty, game, number, budget)
 
 
@@ -87,19 +88,35 @@ def _draw(key, population: int, number: int, weights: Any) -> Int[np.ndarray, "n
     return np.asarray(jax.random.choice(key, population, (number,), p=shares))
 
 
-def _per_row(answers: Answers, game: Game, number: int) -> Estimate:
-    """Values and errors of each background row's own game, (number, n, outputs), in float64."""
-    each = solve_each(Scattered(Balanced()), answers, game)
-    values, error = each.values * number, each.std_error * number  # they came with weights 1/m
-    return each._replace(values=values, std_error=error)
+def _per_row(
+    sample: Problem, key, number: int, budget: int, outputs: np.ndarray, options: Options
+) -> Iterator[Estimate]:
+    """Values and errors of each background row's own game, (number, n, rows, *outputs), for as many
+    explained rows at a time as memory allows. All of them share their coalitions.
+    """
+    solver, rows = Scattered(Balanced()), sample.inputs.rows
+    per_row = number * max(budget, sample.num_players) * int(np.prod(outputs.shape[1:]))
+    size = max(1, MAX_NUMBERS // per_row)
+    for start in range(0, sample.num_rows, size):
+        some = jax.tree.map(lambda leaf, start=start: leaf[start : start + size], rows)
+        part = sample._replace(inputs=sample.inputs._replace(rows=some))
+        game = part.game()
+        each = solve_each(solver, ask(key, game, solver, budget, options), game)
+        shown = Estimate(*(np.asarray(field)[:, :, : part.num_rows] for field in each))
+        # they came with weights 1/number
+        yield shown._replace(values=shown.values * number, std_error=shown.std_error * number)
 
 
 def _regressors(
-    references: Float[np.ndarray, "m features"], outputs: Float[np.ndarray, "m *out"], number: int
+    references: Any, outputs: Float[np.ndarray, "m *out"], number: int
 ) -> Float[np.ndarray, "m k"]:
-    """The prediction for each background row, and the row itself where there are enough of them."""
+    """The prediction for each background row, and the row itself where it is one of a table and
+    there are enough of them.
+    """
     flat = outputs.reshape(len(outputs), -1).astype(np.float64)
-    columns = references.reshape(len(references), -1)
+    if not hasattr(references, "shape"):
+        return flat
+    columns = np.asarray(references, np.float64).reshape(len(flat), -1)
     if number >= ROWS_PER_REGRESSOR * (flat.shape[1] + columns.shape[1] + 1):
         usable = np.isfinite(columns).all(0) & (columns.std(0) > 0)
         return np.concatenate([flat, columns[:, usable]], axis=1)

@@ -10,7 +10,7 @@ from jaxshap.engine import bucket
 from jaxshap.games import Game, Host, grouped
 from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
 from jaxshap.rewards import reward as rewarded
-from jaxshap.values import ValueFunction, marginal
+from jaxshap.values import ValueFunction, marginal, needs_background
 
 
 class Problem(NamedTuple):
@@ -37,6 +37,11 @@ class Problem(NamedTuple):
         """The model, and the rows and references that it is asked about."""
         return self.predict, self.inputs.rows, self.inputs.references
 
+    @property
+    def references(self) -> Any:
+        """The rows that absent features come from; None where the value function needs none."""
+        return self.inputs.references if needs_background(self.value) else None
+
     def game(self) -> Game:
         """The game of all rows.
 
@@ -50,8 +55,14 @@ class Problem(NamedTuple):
 
     def game_of(self, rows: Any) -> Game:
         """The game of these rows, groups of columns being players where there are any."""
-        game = self.value(self.predict, rows, self.inputs.references, **self.inputs.options)
+        game = self.value(self.predict, rows, self.references, **self.inputs.options)
         return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
+
+    def with_references(self, references: Any) -> "Problem":
+        """The same with other background rows, all of which weigh alike."""
+        options = {name: value for name, value in self.inputs.options.items() if name != "weights"}
+        inputs = self.inputs._replace(references=references, options=options)
+        return self._replace(inputs=inputs)
 
     def output_names(
         self, given: Sequence[str] | None, shape: tuple[int, ...]
@@ -72,7 +83,11 @@ def read_problem(
     value: ValueFunction | None,
     reward: Callable | None,
 ) -> Problem:
-    """Everything that people pass in, read once."""
+    """Everything that people pass in, read once.
+
+    Where no background is needed, the rows stand in its place wherever two inputs are compared.
+    """
+    background = X if background is None else background
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)
     return Problem(predict, inputs, marginal if value is None else value, reward, classes)

@@ -31,6 +31,9 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
         fields["output_names"] = kept
         if explanation.row_outputs is not None:
             fields["row_outputs"] = explanation.row_outputs[rows][:, outputs]
+    if explanation.interactions is not None:
+        players = None if features == list(range(len(names))) else features
+        fields["interactions"] = explanation.interactions.at(rows, outputs, players)
     if explanation.source is not None:
         whole = features == list(range(len(names)))
         fields["source"] = explanation.source.pick(rows, outputs) if whole else None

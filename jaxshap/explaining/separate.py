@@ -53,8 +53,8 @@ def _on_host(problem: Problem, key, estimator: Estimator, budget: int, batch_siz
 
 
 def _on_device(problem: Problem, key, estimator: Estimator, budget: int, batch_size: BatchSize):
-    references = problem.inputs.references
-    rows = jax.tree.map(pad_rows, problem.inputs.rows, references)
+    references = problem.references
+    rows = jax.tree.map(pad_rows, problem.inputs.rows, problem.inputs.references)
     options = dict(problem.inputs.options)
     players, groups = options.pop("players", None), problem.inputs.groups
     groups = None if groups is None else tuple(map(tuple, groups))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxshap.explaining.explanation import Explanation
+from jaxshap.explaining.interacting import check_interactions
 from jaxshap.explaining.source import Source
 from jaxshap.inputs import (
     read_background,
@@ -16,6 +17,7 @@ from jaxshap.inputs import (
     read_table,
     read_weights,
 )
+from jaxshap.interactions import tree_interactions
 from jaxshap.trees import (
     Ensemble,
     base_margin,
@@ -41,6 +43,7 @@ def explain_trees(
     background: Any,
     feature_names: Sequence[str] | None,
     output_names: Sequence[str] | None,
+    interactions: int | None = None,
 ) -> Explanation:
     """Exact values of the raw margin: interventional with a background, path-dependent without."""
     ensemble = read_trees(model)
@@ -48,6 +51,7 @@ def explain_trees(
     table = read_table(ensemble.numbers(X), "X", names)
     check_reading(ensemble, model, X)
     rows, source = np.asarray(table.array), None
+    references = weights = sets = None
     if background is None:
         values, base, name = path_dependent(ensemble, rows), base_margin(ensemble), "path-dependent"
         absent = PATH_DEPENDENT
@@ -61,9 +65,14 @@ def explain_trees(
         margin = jax.tree_util.Partial(_margin, ensemble)
         game = functools.partial(marginal, margin, rows, references, weights=weights)
         source, absent = Source(game, np.arange(len(rows))), INTERVENTIONAL
+    if interactions is not None:
+        check_interactions(interactions, rows.shape[1])
+        how = {"order": interactions, "weights": weights}
+        sets = tree_interactions(ensemble, rows, references, **how)
     values, base = np.asarray(values), np.broadcast_to(np.asarray(base), (len(rows), len(base)))
     if values.shape[2] == 1:
         values, base = values[..., 0], base[:, 0]
+        sets = sets and sets.at(np.arange(len(rows)), 0)
         source = source and source.pick(source.rows.tolist(), 0)
     elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
         output_names = tuple(map(str, classes))
@@ -81,6 +90,7 @@ def explain_trees(
         estimator="trees",
         absent=absent,
         source=source,
+        interactions=sets and sets.at(np.arange(len(rows))),
     )
 
 

@@ -28,6 +28,11 @@ from jaxshap.games.game import Game as Game
 from jaxshap.games.game import Host as Host
 from jaxshap.games.game import check_game as check_game
 from jaxshap.games.game import make_game as make_game
+from jaxshap.games.index_weights import VALUES as VALUES
+from jaxshap.games.index_weights import WEIGHTS as WEIGHTS
+from jaxshap.games.index_weights import walsh_weight as walsh_weight
+from jaxshap.games.index_weights import walsh_weights as walsh_weights
+from jaxshap.games.index_weights import worth_weights as worth_weights
 from jaxshap.games.numbers import as_array as as_array
 from jaxshap.games.numbers import as_numbers as as_numbers
 from jaxshap.games.numbers import holds_numbers as holds_numbers
@@ -42,6 +47,8 @@ from jaxshap.games.subsets import check_index as check_index
 from jaxshap.games.subsets import check_order as check_order
 from jaxshap.games.subsets import num_sets as num_sets
 from jaxshap.games.subsets import position as position
+from jaxshap.games.subsets import set_positions as set_positions
+from jaxshap.games.subsets import sets_of_size as sets_of_size
 from jaxshap.games.subsets import sets_up_to as sets_up_to
 from jaxshap.games.subsets import starts as starts
 from jaxshap.games.transforms import inverse_walsh as inverse_walsh

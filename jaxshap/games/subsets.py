@@ -34,7 +34,7 @@ def sets_up_to(num_players: int, order: int) -> Bool[np.ndarray, "sets {num_play
     """The members of each set of at most `order` players; ∅ is the first, {0} the second."""
     members = np.zeros((num_sets(num_players, order), num_players), bool)
     for size, start in enumerate(starts(num_players, order)):
-        players = _of_size(num_players, size)
+        players = sets_of_size(num_players, size)
         members[start + np.arange(len(players))[:, None], players] = True
     members.flags.writeable = False
     return members
@@ -46,7 +46,7 @@ def without_each(num_players: int, order: int) -> Int[np.ndarray, "{order} sets"
     begins = starts(num_players, order)
     positions = np.full((order, num_sets(num_players, order)), -1, np.int32)
     for size in range(1, order + 1):
-        players = _of_size(num_players, size)
+        players = sets_of_size(num_players, size)
         sets = slice(begins[size], begins[size] + len(players))
         for turn in range(size):
             smaller = _rank(np.delete(players, turn, axis=1), num_players)
@@ -70,6 +70,15 @@ def position(players: PlayerSet, num_players: int, order: int) -> int:
     return starts(num_players, order)[len(members)] + int(rank)
 
 
+def set_positions(
+    players: Int[np.ndarray, "*sets size"], num_players: int
+) -> Int[np.ndarray, "*sets"]:
+    """Where sets of one size stand in `sets_up_to`, the players of each in ascending order."""
+    size = players.shape[-1]
+    ranks = _rank(players.reshape(-1, size), num_players)
+    return (starts(num_players, size)[size] + ranks).reshape(players.shape[:-1])
+
+
 def check_order(order: Any, num_players: int) -> None:
     """Refuse an order that is no whole number between 1 and the number of players."""
     is_whole = isinstance(order, int | np.integer) and not isinstance(order, bool)
@@ -88,7 +97,7 @@ def check_index(index: tuple, shape: tuple[int, ...]) -> None:
         raise IndexError(f"{index} is not among rows and outputs of shape {shape}.") from error
 
 
-def _of_size(num_players: int, size: int) -> Int[np.ndarray, "sets {size}"]:
+def sets_of_size(num_players: int, size: int) -> Int[np.ndarray, "sets {size}"]:
     """The players of each set of this size, in lexicographic order."""
     count = math.comb(num_players, size)
     flat = itertools.chain.from_iterable(itertools.combinations(range(num_players), size))

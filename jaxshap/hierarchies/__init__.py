@@ -7,6 +7,7 @@ Each group has the Shapley value of its level, which its members share among the
 from jaxshap.hierarchies.hierarchy import Hierarchy as Hierarchy
 from jaxshap.hierarchies.hierarchy import hierarchy as hierarchy
 from jaxshap.hierarchies.hierarchy import hierarchy_of_blocks as hierarchy_of_blocks
+from jaxshap.hierarchies.hierarchy import hierarchy_of_labels as hierarchy_of_labels
 from jaxshap.hierarchies.hierarchy import hierarchy_of_linkage as hierarchy_of_linkage
 from jaxshap.hierarchies.search import top_down as top_down
 from jaxshap.hierarchies.search_result import Parts as Parts
@@ -18,6 +19,7 @@ __all__ = [
     "Winter",
     "hierarchy",
     "hierarchy_of_blocks",
+    "hierarchy_of_labels",
     "hierarchy_of_linkage",
     "top_down",
 ]

@@ -93,6 +93,32 @@ def hierarchy(groups: Sequence[Any]) -> Hierarchy:
     return Hierarchy(root)
 
 
+def hierarchy_of_labels(*labels: Any) -> Hierarchy:
+    """Players with the same label in one group: pixels in segments, words in sentences.
+
+    Args:
+        labels: one label per player, numbers or names, in an array of any shape; several arrays
+            from the coarsest groups to the finest.
+
+    Returns:
+        The `Hierarchy`.
+
+    Raises:
+        InputError: there are no labels, or not one per player in each array.
+
+    Example:
+        >>> import jaxshap
+        >>> segments = [[7, 7, 9], [7, 9, 9]]  # of the pixels of an image
+        >>> jaxshap.hierarchies.hierarchy_of_labels(segments).root
+        ((0, 1, 3), (2, 4, 5))
+    """
+    numbers = [np.unique(np.ravel(one), return_inverse=True)[1].ravel() for one in labels]
+    sizes = sorted({len(one) for one in numbers})
+    if len(sizes) != 1:
+        raise InputError(f"there are {sizes} labels: pass one per player in each array.")
+    return hierarchy(_labelled(np.arange(sizes[0]), numbers))
+
+
 def hierarchy_of_linkage(linkage: Any) -> Hierarchy:
     """The tree of a hierarchical clustering, such as one of features by correlation.
 
@@ -162,6 +188,13 @@ def _halved(grid: np.ndarray) -> Any:
     axis = int(np.argmax(grid.shape))
     middle = (grid.shape[axis] + 1) // 2
     return tuple(_halved(half) for half in np.split(grid, [middle], axis))
+
+
+def _labelled(players: np.ndarray, labels: Sequence[np.ndarray]) -> list[Any]:
+    if not labels:
+        return players.tolist()
+    own = labels[0][players]
+    return [_labelled(players[own == label], labels[1:]) for label in np.unique(own)]
 
 
 def _node(groups: Any) -> Node:

@@ -7,6 +7,7 @@ from jaxshap.interactions.decomposition import decompose as decompose
 from jaxshap.interactions.index_values import Interactions as Interactions
 from jaxshap.interactions.indices import exact_interactions as exact_interactions
 from jaxshap.interactions.sampled import estimate_interactions as estimate_interactions
+from jaxshap.interactions.tree_indices import tree_interactions as tree_interactions
 
 __all__ = [
     "Component",
@@ -16,4 +17,5 @@ __all__ = [
     "decompose",
     "estimate_interactions",
     "exact_interactions",
+    "tree_interactions",
 ]

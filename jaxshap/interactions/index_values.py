@@ -1,6 +1,7 @@
 """Interactions: the values of an index for all sets of up to so many players."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -9,7 +10,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError, MissingExtraError
-from jaxshap.estimators import Estimate
 from jaxshap.games import PlayerSet, check_index, position, sets_up_to
 
 
@@ -37,65 +37,17 @@ class Interactions:
         ([(0,), (1,), (0, 1)], 3.0, [[2.5, 3.0], [3.0, 3.5]])
     """
 
-    values: Float[Array, "sets *out"]
-    std_error: Float[Array, "sets *out"]
-    base_values: Float[Array, "*out"]
+    values: Float[Array | np.ndarray, "sets *out"]
+    std_error: Float[Array | np.ndarray, "sets *out"]
+    base_values: Float[Array | np.ndarray, "*out"]
     index: str = dataclasses.field(metadata={"static": True})
     num_players: int = dataclasses.field(metadata={"static": True})
     order: int = dataclasses.field(metadata={"static": True})
 
-    @classmethod
-    def from_pairs(
-        cls,
-        pairs: Estimate,
-        singles: Estimate | None = None,
-        base_values: Float[Array | np.ndarray, "*out"] | None = None,
-    ) -> "Interactions":
-        """Shapley interactions (SII) from estimated pairs.
-
-        Args:
-            pairs: what `estimate_interactions` returns, of shape (n, n, *out).
-            singles: Shapley values from `estimate` for the single players; NaN without them.
-            base_values: the worth of no players; NaN without it.
-
-        Returns:
-            The interactions of single players and of pairs.
-
-        Raises:
-            InputError: `pairs` is not of shape (n, n, …), or `singles` does not match it.
-
-        Example:
-            >>> import jaxshap
-            >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
-            >>> pairs = jaxshap.estimate_interactions(0, game)
-            >>> jaxshap.interactions.Interactions.from_pairs(pairs).values.tolist()
-            [nan, nan, 3.0]
-        """
-        number = len(pairs.values)
-        if pairs.values.shape[:2] != (number, number):
-            raise InputError(
-                f"pairs have shape {pairs.values.shape}: "
-                "pass what estimate_interactions returns, (n, n, …)."
-            )
-        first, second = np.triu_indices(number, 1)
-        unknown = jnp.full((number, *pairs.values.shape[2:]), np.nan, pairs.values.dtype)
-        singles = Estimate(unknown, unknown) if singles is None else singles
-        if singles.values.shape != unknown.shape:
-            raise InputError(
-                f"singles have shape {singles.values.shape} and pairs {pairs.values.shape}: "
-                "pass estimates of the same game."
-            )
-        values, std_error = (
-            jnp.concatenate([of_players, of_pairs[first, second]])
-            for of_players, of_pairs in zip(singles[:2], pairs[:2], strict=True)
-        )
-        base = unknown[0] if base_values is None else jnp.asarray(base_values)
-        return cls(values, std_error, base, "SII", number, min(2, number))
-
-    def __getitem__(self, players: PlayerSet) -> Float[Array, "*out"]:
+    def __getitem__(self, players: PlayerSet) -> Float[Array | np.ndarray, "*out"]:
         return self.values[self._position(players)]
 
-    def error_of(self, players: PlayerSet) -> Float[Array, "*out"]:
+    def error_of(self, players: PlayerSet) -> Float[Array | np.ndarray, "*out"]:
         """The standard error of one set's value.
 
         Args:
@@ -138,6 +90,42 @@ class Interactions:
             std_error=self.std_error[:, *index],
             base_values=self.base_values[index],
         )
+
+    def at(
+        self,
+        rows: Sequence[int] | np.ndarray,
+        outputs: Any = None,
+        players: Sequence[int] | None = None,
+    ) -> "Interactions":
+        """The interactions of some rows, outputs and players, in numpy.
+
+        Args:
+            rows: the numbers of the rows.
+            outputs: the number of one output, or those of several; all by default.
+            players: the numbers of some players, whose sets are kept; all by default.
+
+        Returns:
+            The `Interactions` of the sets of these players alone.
+
+        Example:
+            >>> import jaxshap, numpy as np
+            >>> game = jaxshap.table(np.arange(8.0)[:, None] ** 2)  # of one row
+            >>> interactions = jaxshap.interactions.exact_interactions(game)
+            >>> interactions.at([0], players=[0, 2]).sets
+            [(0,), (1,), (0, 1)]
+        """
+        values, std_error, base = map(np.asarray, (self.values, self.std_error, self.base_values))
+        values, std_error, base = values[:, rows], std_error[:, rows], base[rows]
+        if outputs is not None:
+            values, std_error, base = (a[..., outputs] for a in (values, std_error, base))
+        number, order = self.num_players, self.order
+        if players is not None:
+            number, order = len(players), min(self.order, len(players))
+            among = sets_up_to(number, order)[1:]
+            named = (np.asarray(players)[inside] for inside in among)
+            places = [self._position(tuple(one)) for one in named]
+            values, std_error = values[places], std_error[places]
+        return Interactions(values, std_error, base, self.index, number, order)
 
     def matrix(self) -> Float[Array, "n n *out"]:
         """Pairs off the diagonal, each in full on both sides, and single players on it.

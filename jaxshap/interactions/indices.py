@@ -10,6 +10,8 @@ from jaxshap.engine import compiled, evaluate_all, is_traced
 from jaxshap.errors import InputError
 from jaxshap.games import (
     MOST_SETS,
+    VALUES,
+    WEIGHTS,
     Game,
     check_game,
     check_order,
@@ -17,10 +19,10 @@ from jaxshap.games import (
     sets_up_to,
     superset_sums,
     walsh,
+    walsh_weights,
 )
 from jaxshap.interactions.decomposition import decompose
 from jaxshap.interactions.index_values import Interactions
-from jaxshap.interactions.index_weights import VALUES, WEIGHTS, walsh_weights
 
 MAX_PLAYERS = MOST_SETS.bit_length() - 1  # whose 2**n worths can be held at once
 
@@ -55,15 +57,7 @@ def exact_interactions(game: Game | Any, index: str = "SII", order: int = 2) -> 
     """
     check_game(game)
     number = game.num_players
-    check_order(order, number)
-    if index != "Moebius" and index not in WEIGHTS:
-        raise InputError(
-            f"there is no index {index!r}: pass one of {', '.join(['Moebius', *WEIGHTS])}."
-        )
-    if index in VALUES and order != 1:
-        raise InputError(
-            f'{index} is of single players: pass order=1, or index="{VALUES[index]}" for sets.'
-        )
+    check_indices(index, order, number)
     if index == "Moebius":
         values = decompose(game, order).values[1:]
     elif number > MAX_PLAYERS:
@@ -78,6 +72,17 @@ def exact_interactions(game: Game | Any, index: str = "SII", order: int = 2) -> 
         values = solve(worths, index, order)
     base = jnp.asarray(game.empty, values.dtype)
     return Interactions(values, jnp.zeros_like(values), base, index, number, order)
+
+
+def check_indices(index: Any, order: Any, num_players: int) -> None:
+    """Refuse an index or an order that is not there."""
+    check_order(order, num_players)
+    if index not in WEIGHTS:
+        raise InputError(f"there is no index {index!r}: pass one of {', '.join(WEIGHTS)}.")
+    if index in VALUES and order != 1:
+        raise InputError(
+            f'{index} is of single players: pass order=1, or index="{VALUES[index]}" for sets.'
+        )
 
 
 @full_precision

@@ -1,76 +1,89 @@
-"""Interactions of every two players from sampled coalitions."""
+"""Interactions of any index and order from sampled coalitions."""
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, estimate
+from jaxshap.engine import BatchSize, default_budget, estimate
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.estimators import Estimate, OddInteractions, stated
-from jaxshap.games import Game, check_game
-from jaxshap.interactions.indices import exact_interactions
+from jaxshap.estimators import OddInteractions
+from jaxshap.games import MOST_SETS, VALUES, Game, check_game, num_sets
+from jaxshap.interactions.index_values import Interactions
+from jaxshap.interactions.indices import MAX_PLAYERS, check_indices, exact_interactions
 
 
 def estimate_interactions(
     key: Key[Array, ""] | int,
     game: Game | Any,
+    index: str = "SII",
+    order: int = 2,
     budget: int | None = None,
     *,
     batch_size: BatchSize = "auto",
     progress: bool | None = False,
-) -> Estimate:
-    """The Shapley interaction index of every two players, with standard errors.
+) -> Interactions:
+    """An interaction index of all sets of at most `order` players, with standard errors.
 
-    I_ij is the mean of v(S∪ij) − v(S∪i) − v(S∪j) + v(S) over coalitions S without i and j, all
-    sizes equally likely. It is exact when 2**n fits the budget; otherwise it comes from the
-    counterpart of `OddGP` on the even part of the game, and is biased like it.
+    Values, pairs and higher orders come from one set of evaluations: pairs {S, N∖S}, whose
+    differences tell the odd part of the game and whose sums the even part. It is exact when 2**n
+    fits the budget, and the Moebius transform when all small coalitions do. Otherwise it is read
+    out of the Gaussian processes of `OddInteractions`, and biased like them: worths of nearby
+    coalitions are assumed to be alike. "k-SII", "STII" and "FSII" sum to v(N) − v(∅). Pure: jit,
+    vmap and grad go through it, in the key and in the game.
 
     Args:
         key: a JAX key, or an int that makes one.
-        game: the game of two players or more.
+        game: the game.
+        index: "SII" (the default), "k-SII", "STII", "FSII", "BII", "SV", "BV" or "Moebius", as in
+            `exact_interactions`.
+        order: the number of players in the largest sets, 2 by default; 1 for "SV" and "BV".
         budget: how many coalitions may be evaluated, ∅ and N included; by default as many as for
             `estimate`.
         batch_size: how many coalitions are evaluated at once; by default as many as fit in memory.
         progress: whether to show a progress bar; None shows one on a terminal.
 
     Returns:
-        An `Estimate` whose values and standard errors have shape (n, n, *out), 0 on the diagonal.
+        The `Interactions`, with one value and one standard error per set.
 
     Raises:
         InputTypeError: a model or a function was passed in place of a game.
-        InputError: the game has a single player.
+        InputError: the index is unknown, the order does not fit, or there are too many sets.
         BudgetError: the budget is too small; `needed` holds the least that would do.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> worths = [0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0]  # players 0 and 1 add 2 together
         >>> pairs = jaxshap.estimate_interactions(0, jaxshap.table(worths))
-        >>> print(abs(np.asarray(pairs.values).round(3)))
-        [[0. 2. 0.]
-         [2. 0. 0.]
-         [0. 0. 0.]]
+        >>> pairs.sets[3:], abs(np.asarray(pairs.values[3:]).round(3)).tolist()
+        ([(0, 1), (0, 2), (1, 2)], [2.0, 0.0, 0.0])
     """
     check_game(game)
-    if game.num_players < 2:
+    number: int = game.num_players
+    check_indices(index, order, number)
+    if num_sets(number, order) > MOST_SETS:
         raise InputError(
-            "a game of one player has no interactions: pass a game of two players or more."
+            f"there are {num_sets(number, order):,} sets of up to {order} of {number} players, and "
+            f"at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
         )
-    if game.num_players == 2:
-        return _exact_pair(game, budget)
-    pairs = estimate(key, game, OddInteractions(), budget, batch_size=batch_size, progress=progress)
-    shape = (game.num_players, game.num_players, *game.empty.shape)
-    return jax.tree.map(lambda field: field.reshape(shape), pairs)
-
-
-def _exact_pair(game: Game, budget: int | None) -> Estimate:
-    """Two players have four worths: with them nothing is left to estimate."""
-    if budget is not None and budget < 4:
+    spent = default_budget(number) if budget is None else budget
+    if _is_affordable(index, order, number, spent):
+        return exact_interactions(game, index, order)
+    if number <= 2:
         raise BudgetError(
-            f"budget={budget}: two players have four worths: pass budget=4 or more.", needed=4
+            f"budget={budget}: a game of {number} players has {2**number} worths: pass "
+            f"budget={2**number} or more.",
+            needed=2**number,
         )
-    both = exact_interactions(game)[0, 1]
-    values = jnp.where(np.eye(2, dtype=bool).reshape(2, 2, *(1,) * both.ndim), 0, both)
-    return stated(values, jnp.zeros_like(values), exact=True)
+    estimator = OddInteractions(index=VALUES.get(index, index), order=order)
+    sampled = estimate(key, game, estimator, budget, batch_size=batch_size, progress=progress)
+    base = jnp.asarray(game.empty, sampled.values.dtype)
+    return Interactions(sampled.values, sampled.std_error, base, index, number, order)
+
+
+def _is_affordable(index: str, order: int, num_players: int, budget: int) -> bool:
+    """Whether the budget buys every worth that the exact index needs."""
+    if not isinstance(budget, int) or isinstance(budget, bool):
+        return False  # `estimate` reads it, or says what is wrong with it
+    every = 2**num_players <= budget and num_players <= MAX_PLAYERS
+    return every or (index == "Moebius" and num_sets(num_players, order) + 1 <= budget)

@@ -13,6 +13,8 @@ from jaxshap.plots.effects import ice as ice
 from jaxshap.plots.effects import pdp as pdp
 from jaxshap.plots.fairness import disparity as disparity
 from jaxshap.plots.images import patches as patches
+from jaxshap.plots.interaction_sets import interaction_bars as interaction_bars
+from jaxshap.plots.interaction_sets import interaction_stack as interaction_stack
 from jaxshap.plots.interactions import interaction_heatmap as interaction_heatmap
 from jaxshap.plots.interactions import interaction_network as interaction_network
 from jaxshap.plots.lime import lime_stability as lime_stability
@@ -41,8 +43,10 @@ __all__ = [
     "heatmap",
     "ice",
     "image",
+    "interaction_bars",
     "interaction_heatmap",
     "interaction_network",
+    "interaction_stack",
     "lime_stability",
     "patches",
     "pdp",

@@ -7,6 +7,7 @@ from jaxtyping import Array, Key
 
 from jaxshap.engine import BatchSize, check_batch_size
 from jaxshap.estimators import Estimator
+from jaxshap.explaining import read_clock
 from jaxshap.texts.absences import Absence
 from jaxshap.texts.dividing import Divide, words
 from jaxshap.texts.prompt_reading import read_prompts
@@ -28,6 +29,7 @@ def explain_prompts(
     estimator: Estimator | None = None,
     budget: int | None = None,
     tol: float | None = None,
+    seconds: float | None = None,
     key: Key[Array, ""] | int = 0,
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
@@ -56,6 +58,7 @@ def explain_prompts(
         estimator: how to estimate, see `jaxshap.explain`.
         budget: coalitions per prompt, see `jaxshap.explain`.
         tol: spend until every standard error is at most this share of the spread.
+        seconds: spend this time on each prompt instead of a budget, see `jaxshap.explain`.
         key: a JAX key or a whole number.
         batch_size: inputs per call of the model; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
@@ -86,6 +89,7 @@ def explain_prompts(
         [[-0.06  0.94]]
     """
     check_batch_size(batch_size)
+    read_clock(seconds)
     readied = read_prompts(
         model,
         prompts,
@@ -98,5 +102,6 @@ def explain_prompts(
         per_token=per_token,
         batch_size=batch_size,
     )
-    how = {"estimator": estimator, "budget": budget, "tol": tol, "batch_size": batch_size}
-    return explain_readied(readied, key, None, how | {"progress": progress})
+    how = {"estimator": estimator, "budget": budget, "tol": tol, "seconds": seconds}
+    how |= {"batch_size": batch_size, "progress": progress}
+    return explain_readied(readied, key, None, how)

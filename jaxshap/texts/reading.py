@@ -7,6 +7,7 @@ import numpy as np
 
 from jaxshap.engine import BatchSize
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.estimators import Estimator
 from jaxshap.games import Game
 from jaxshap.texts.absences import Absence, Embedded, Hidden, MaskToken, Removed
 from jaxshap.texts.dividing import Divide, Divided, check_several, divided
@@ -22,6 +23,7 @@ class Readied(NamedTuple):
     divided: Divided
     game: Callable[[], Game]
     output_names: Sequence[str] | None = None
+    estimator: Estimator | None = None  # where the players stand in groups of their own
 
 
 def read_texts(

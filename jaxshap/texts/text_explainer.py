@@ -8,12 +8,13 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jaxshap.engine import BatchSize, check_batch_size, read_key
-from jaxshap.errors import EvaluationError, Interrupted
+from jaxshap.errors import EvaluationError, InputError, Interrupted
 from jaxshap.estimators import Estimator
-from jaxshap.explaining import Explanation, explain
+from jaxshap.explaining import Explanation, explain, read_clock
 from jaxshap.games import Game
 from jaxshap.texts.absences import Absence
 from jaxshap.texts.dividing import Divide, words
+from jaxshap.texts.nesting import nested
 from jaxshap.texts.reading import Readied, read_texts
 from jaxshap.texts.text_explanation import TextExplanation, TextExplanations, of_text
 
@@ -24,11 +25,13 @@ def explain_texts(
     *,
     tokenizer: Any = None,
     players: Divide = words,
+    within: Divide | None = None,
     absent: Absence | None = None,
     max_length: int | None = None,
     estimator: Estimator | None = None,
     budget: int | None = None,
     tol: float | None = None,
+    seconds: float | None = None,
     key: Key[Array, ""] | int = 0,
     output_names: Sequence[str] | None = None,
     batch_size: BatchSize = "auto",
@@ -49,6 +52,8 @@ def explain_texts(
             model of strings.
         players: who plays: `words`, `sentences`, `matches(pattern)`, `pieces(tokenizer)`, or any
             function from a text to its spans.
+        within: larger parts in which players stand together, such as `sentences` around words:
+            values of texts with several of them are then Owen values, and named so.
         absent: what absent means: `Removed()` (the default) or `Replaced(string)` for strings,
             `MaskToken()` (the default), `Hidden()`, `Removed()` or `Embedded(embed)` for tokens.
         max_length: the most tokens that the model takes, special ones included; by default what
@@ -56,6 +61,7 @@ def explain_texts(
         estimator: how to estimate, see `jaxshap.explain`.
         budget: coalitions per text, see `jaxshap.explain`.
         tol: spend until every standard error is at most this share of the spread.
+        seconds: spend this time on each text instead of a budget, see `jaxshap.explain`.
         key: a JAX key or a whole number.
         output_names: names of the outputs.
         batch_size: inputs per call of the model; "auto" chooses by memory.
@@ -79,9 +85,13 @@ def explain_texts(
         [[[-1.0, 2.0]], [[0.0, 2.0, 0.0]]]
     """
     check_batch_size(batch_size)
+    read_clock(seconds)
     readied = read_texts(model, texts, tokenizer, players, absent, max_length, batch_size)
-    how = {"estimator": estimator, "budget": budget, "tol": tol, "batch_size": batch_size}
-    return explain_readied(readied, key, output_names, how | {"progress": progress})
+    if within is not None:
+        readied = _nested(readied, within, estimator)
+    how = {"estimator": estimator, "budget": budget, "tol": tol, "seconds": seconds}
+    how |= {"batch_size": batch_size, "progress": progress}
+    return explain_readied(readied, key, output_names, how)
 
 
 def text_game(
@@ -127,6 +137,8 @@ def explain_readied(
     for number, one in enumerate(readied):
         own_names = one.output_names if output_names is None else output_names
         own_how = how | {"key": jax.random.fold_in(key, number), "output_names": own_names}
+        if one.estimator is not None:
+            own_how["estimator"] = one.estimator
         try:
             done.append(_explain_one(one, own_how))
         except (Interrupted, EvaluationError) as stop:
@@ -135,6 +147,16 @@ def explain_readied(
             stop.explanation = TextExplanations(tuple(done)) if done else None
             raise
     return TextExplanations(tuple(done))
+
+
+def _nested(readied: Sequence[Readied], within: Divide, estimator: Any) -> list[Readied]:
+    """The same texts, each with the estimator of its own groups."""
+    if estimator is not None:
+        raise InputError("within= says how values are estimated: omit estimator=, or within=.")
+    return [
+        one._replace(estimator=nested(one.divided, within, f"texts[{number}]"))
+        for number, one in enumerate(readied)
+    ]
 
 
 def _explain_one(one: Readied, how: dict[str, Any]) -> TextExplanation:

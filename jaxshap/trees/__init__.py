@@ -4,6 +4,8 @@ Path-dependent values need no background; interventional values are those of the
 """
 
 from jaxshap.trees.checking import check_reading as check_reading
+from jaxshap.trees.conditions import background_shares as background_shares
+from jaxshap.trees.conditions import path_conditions as path_conditions
 from jaxshap.trees.ensemble import Ensemble as Ensemble
 from jaxshap.trees.interventional_values import interventional as interventional
 from jaxshap.trees.interventional_values import (

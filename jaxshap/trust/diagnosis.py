@@ -103,7 +103,8 @@ class Diagnosis:
     def __repr__(self) -> str:
         _, *others = self.findings()
         lines = (f"{HEADINGS[finding.topic]}: {finding.text}" for finding in others)
-        return "\n".join([self.verdict, *lines])
+        asked = f"Judged by {self.num_evaluations:,} coalitions that were evaluated anew."
+        return "\n".join([self.verdict, *lines, asked])
 
     def _additivity(self) -> Finding:
         measured = self.additivity

@@ -15,10 +15,13 @@ from jaxshap.values.host_model import host as host
 from jaxshap.values.manifold_game import manifold as manifold
 from jaxshap.values.marginal_game import marginal as marginal
 from jaxshap.values.masked import Masked as Masked
+from jaxshap.values.masked import masked_game as masked_game
 from jaxshap.values.masked import rematerialise as rematerialise
+from jaxshap.values.mixing import masks as masks
 from jaxshap.values.outputs import bytes_per_point_of as bytes_per_point_of
 from jaxshap.values.prediction import predictions as predictions
 from jaxshap.values.protocol import ValueFunction as ValueFunction
+from jaxshap.values.protocol import needs_background as needs_background
 from jaxshap.values.repeatability import check_few_rows as check_few_rows
 from jaxshap.values.repeatability import check_repeatable as check_repeatable
 from jaxshap.values.support import Score as Score

@@ -14,7 +14,8 @@ class ValueFunction(Protocol):
     `explain(value=...)` takes any function of this signature. The Game says what absent means:
     its `name` is shown in results, its `absent` says it in words, and its `background`, if set,
     is what a diagnosis compares masked inputs with. Both endpoints and all worths have an axis of
-    rows in front.
+    rows in front. A value function that makes absent parts of the rows themselves, as those of
+    `jaxshap.images` do, says `needs_background = False` and gets None.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
@@ -43,7 +44,8 @@ class ValueFunction(Protocol):
         Args:
             model: a JAX function of a batch of inputs, or a `Host` model.
             X: the rows to explain, in front.
-            background: the rows that absent features may take their values from.
+            background: the rows that absent features may take their values from; None for a value
+                function that needs none.
             weights: one per background row, or None where they count alike.
             players: which parts of an input come and go together; None for columns of a table.
 
@@ -51,3 +53,8 @@ class ValueFunction(Protocol):
             A Game whose worths are `(rows, *outputs)`.
         """
         ...
+
+
+def needs_background(value: Callable | None) -> bool:
+    """Whether a value function, or the default one, takes absent parts from other rows."""
+    return getattr(value, "needs_background", True)

@@ -20,7 +20,7 @@ CALLS = {
     "solve of Leverage()": CHOLESKY,
     "solve of OddGP(fit_each=None)": CHOLESKY | SVD,
     "solve of OddGP(fit_each=True)": CHOLESKY | SVD,
-    "solve of OddInteractions(fit_each=None)": CHOLESKY,
+    "solve of OddInteractions(fit_each=None, index='SII', order=2)": CHOLESKY | SVD,
     "solve of OddLinear()": CHOLESKY,
     "solve of RegressionAdjusted(surrogate=LinearSurrogate(ridge=1e-06), num_folds=5)": CHOLESKY,
     "solve of RegressionAdjusted(surrogate=PairwiseSurrogate(ridge=0.01), num_folds=5)": CHOLESKY,

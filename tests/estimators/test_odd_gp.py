@@ -11,10 +11,8 @@ import pytest
 from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
-from jaxshap.estimators import OddInteractions
 from jaxshap.estimators.least_squares import debiased_odd_fit
 from jaxshap.estimators.odd import fit as sign_fit
-from jaxshap.estimators.odd import interactions as odd_interactions
 from jaxshap.estimators.odd import kernels as sign_kernels
 from jaxshap.estimators.odd import process as sign_process
 from jaxshap.estimators.odd import read_out as odd_read_out
@@ -49,10 +47,14 @@ def spectrum(theta, odd):
     return weights / (np.sinh if odd else np.cosh)(theta.sum())
 
 
-def low_spectrum(theta):
-    """Products of one and of three signs, weighed by their θ, as shares of all."""
-    inside = membership(N)[sets(odd=True)]
+def low_spectrum(theta, odd):
+    """Products of one and of three signs, weighed by their θ, as shares of all; or a constant, half
+    of all, and products of two.
+    """
+    inside = membership(N)[sets(odd)]
     weights = np.where(inside, theta, 1).prod(1) * (inside.sum(1) <= 3)
+    if not odd:
+        weights[0] = weights[1:].sum()
     return weights / weights.sum()
 
 
@@ -74,23 +76,6 @@ def mixture(odd):
     )
 
 
-def interactions(worths):
-    """The Shapley interaction index of every two players, by its definition."""
-    number = len(worths).bit_length() - 1
-    players = membership(number)
-    found = np.zeros((number, number))
-    for i in range(number):
-        for j in set(range(number)) - {i}:
-            for index in np.flatnonzero(~players[:, i] & ~players[:, j]):
-                size = int(players[index].sum())
-                weight = 1 / ((number - 1) * math.comb(number - 2, size))
-                both, first, second = index + 2**i + 2**j, index + 2**i, index + 2**j
-                found[i, j] += weight * (
-                    worths[both] - worths[first] - worths[second] + worths[index]
-                )
-    return found
-
-
 @BOTH
 def test_the_kernel_is_the_covariance_of_random_products_of_signs(odd):
     with jax.enable_x64(True):
@@ -98,11 +83,12 @@ def test_the_kernel_is_the_covariance_of_random_products_of_signs(odd):
         columns = products(signs, odd)
         weights = spectrum(THETA, odd) + W * spectrum(8 * THETA, odd)
         expected = (columns * weights) @ columns.T + NU * np.eye(5)
+        low = (columns * low_spectrum(THETA, odd)) @ columns.T
+        expected = (1 - LOW) * expected + LOW * low
         if odd:
-            low = (columns * low_spectrum(THETA)) @ columns.T
             size = signs.sum(1)
             same, opposite = size[:, None] == size, size[:, None] == -size
-            expected = (1 - LOW) * expected + LOW * low + SIZE * (same * 1.0 - opposite)
+            expected = expected + SIZE * (same * 1.0 - opposite)
         covariance = mixture(odd).covariance(jnp.asarray(signs))
         np.testing.assert_allclose(covariance, expected, rtol=1e-10)
 
@@ -114,7 +100,7 @@ def test_the_read_out_of_the_mixture_is_that_of_its_parts():
         inside = membership(N)[sets(odd=True)]
         read = 2 * inside / inside.sum(1, keepdims=True)
         smooth = spectrum(THETA, True) + W * spectrum(8 * THETA, True)
-        weights = (1 - LOW) * smooth + LOW * low_spectrum(THETA)
+        weights = (1 - LOW) * smooth + LOW * low_spectrum(THETA, odd=True)
         own = np.asarray(sign_kernels.white_value_cross(jnp.asarray(signs)))
         whole = np.where(np.abs(signs.sum(1, keepdims=True)) == N, 2 / N, 0) * np.ones(N)
         cross, variance = mixture(True).read_out(jnp.asarray(signs))
@@ -138,49 +124,15 @@ def test_values_are_read_out_of_the_odd_products():
         np.testing.assert_allclose(sign_kernels.value_variance(theta), variance, rtol=1e-10)
 
 
-def test_interactions_are_read_out_of_the_even_products():
-    """I_ij = 4 Σ_{T⊇ij} c_T/(|T| − 1)."""
-    with jax.enable_x64(True):
-        signs, theta = SIGNS[[3, 6, 9, 12, 31]], jnp.asarray(THETA)
-        inside = membership(N)[sets(odd=False)]
-        both = inside[:, :, None] & inside[:, None, :] & ~np.eye(N, dtype=bool)
-        read = (
-            4 * both / np.maximum(inside.sum(1) - 1, 1)[:, None, None]
-        )  # (sets, players, players)
-        cross = np.array(sign_kernels.pair_cross(jnp.asarray(signs), theta))
-        weighted = products(signs, odd=False) * spectrum(THETA, odd=False)
-        off = ~np.eye(N, dtype=bool)
-        np.testing.assert_allclose(
-            cross[:, off], np.einsum("mt,tij->mij", weighted, read)[:, off], atol=1e-12
-        )
-        variance = np.einsum("t,tij->ij", spectrum(THETA, odd=False), read**2)
-        np.testing.assert_allclose(
-            np.array(sign_kernels.pair_variance(theta))[off], variance[off], rtol=1e-10
-        )
-
-
 def test_what_no_kernel_predicts_is_read_out_by_the_exact_sums():
-    """With all pairs of a game, one side of each and N with ∅: Σ A_i y is φ_i, and Σ B_ij e is
-    I_ij.
-    """
+    """With all pairs of a game, one side of each and N with ∅: Σ A_i y is φ_i."""
     with jax.enable_x64(True):
         worths, sides = random_table(2, N), np.arange(16, 32)  # those with the last player
-        odd, even = ((worths[sides] + sign * worths[31 - sides]) / 2 for sign in (-1, 1))
-        signs = jnp.asarray(SIGNS[sides])
-        weights, pairs = (
-            np.array(of(signs))
-            for of in (sign_kernels.white_value_cross, sign_kernels.white_pair_cross)
-        )
+        odd = (worths[sides] - worths[31 - sides]) / 2
+        weights = np.array(sign_kernels.white_value_cross(jnp.asarray(SIGNS[sides])))
         np.testing.assert_allclose(odd @ weights, brute_force_shapley(worths), atol=1e-12)
         np.testing.assert_allclose(
             sign_kernels.white_value_variance(N), (weights[:, 0] ** 2).sum(), rtol=1e-10
-        )
-        off = ~np.eye(N, dtype=bool)
-        np.testing.assert_allclose(
-            np.einsum("m,mij->ij", even, pairs)[off], interactions(worths)[off], atol=1e-12
-        )
-        np.testing.assert_allclose(
-            sign_kernels.white_pair_variance(N), (pairs[:, 0, 1] ** 2).sum(), rtol=1e-10
         )
 
 
@@ -445,19 +397,6 @@ def test_a_budget_beyond_the_process_is_no_step_back_and_has_gradients(monkeypat
     assert (part.std_error**2).mean() < 4 * (whole.std_error**2).mean()
 
 
-def test_interactions_do_not_pay_for_more_pairs_than_they_use(monkeypatch):
-    monkeypatch.setattr(odd_interactions, "MAX_PROCESS_ROWS", 20)
-    estimator = OddInteractions()
-    assert len(estimator.plan(jax.random.key(0), 8, 100).coalitions) == 38
-    assert len(estimator.plan(jax.random.key(0), 8, 256).coalitions) == 254
-    worths = random_table(0, 8)
-    game = jaxshap.table(jnp.asarray(worths, jnp.float32))
-    found = jaxshap.estimate_interactions(
-        0, game, 256
-    )  # all of them: exact, whatever the process knows
-    np.testing.assert_allclose(found.values, interactions(worths), atol=1e-4)
-
-
 def test_the_errors_of_the_linear_rule_hold_its_bias():
     """Where the budget is so large that only the bias is left; 20 keys."""
     worths = random_table(2, 9)
@@ -465,45 +404,6 @@ def test_the_errors_of_the_linear_rule_hold_its_bias():
     found = [jaxshap.estimate(key, game, jaxshap.OddLinear(), 450) for key in range(20)]
     z = np.array([(one.values - truth) / one.std_error for one in found])
     assert 0.5 < z.std() < 1.5
-
-
-@pytest.mark.parametrize("num_players", [2, 5])
-def test_interactions_are_exact_when_everything_is_enumerated(num_players):
-    worths = random_table(3, num_players, 2)
-    found = jaxshap.estimate_interactions(
-        0, jaxshap.table(jnp.asarray(worths, jnp.float32)), 2**num_players
-    )
-    assert found.values.shape == (num_players, num_players, 2)
-    np.testing.assert_array_equal(found.std_error, 0)
-    if num_players == N:
-        truth = np.stack([interactions(column) for column in worths.T], axis=2)
-    else:
-        gain = worths[3] - worths[1] - worths[2] + worths[0]
-        truth = (1 - np.eye(2))[:, :, None] * gain
-    np.testing.assert_allclose(found.values, truth, atol=1e-5)
-
-
-def test_interactions_of_smooth_games_are_within_their_errors():
-    """Eight keys at a third of all coalitions: 95 % within ±1.96, and errors well below the
-    interactions.
-    """
-    worths = smooth_worths(8, 4)
-    game = jaxshap.table(jnp.asarray(worths, jnp.float32))
-    truth, off = (
-        np.asarray(jaxshap.estimate_interactions(0, game, 256).values),
-        ~np.eye(8, dtype=bool),
-    )
-    found = [jaxshap.estimate_interactions(key, game, 90) for key in range(8)]
-    error = np.array([np.asarray(one.values)[off] - truth[off] for one in found])
-    stated = np.array([np.asarray(one.std_error)[off] for one in found])
-    assert (np.abs(error) <= 1.96 * stated).mean() > 0.9
-    assert np.sqrt((error**2).mean()) < 0.5 * np.sqrt((truth[off] ** 2).mean())
-    np.testing.assert_array_equal(np.asarray(found[0].values).transpose(1, 0), found[0].values)
-
-
-def test_one_player_has_no_interactions():
-    with pytest.raises(ValueError, match="two players or more"):
-        jaxshap.estimate_interactions(0, jaxshap.table(jnp.asarray([0.0, 1.0])), 2)
 
 
 def test_games_without_roughness_do_not_break_the_factor_in_float32():

@@ -2,9 +2,11 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pandas
 import pytest
 
 import jaxshap
+from jaxshap.explaining import large_background
 
 PLAYERS = 6
 rng = np.random.default_rng(0)
@@ -27,6 +29,8 @@ def test_values_add_up_to_the_prediction_less_the_mean_over_the_full_background(
     np.testing.assert_allclose(total, model(ROWS), atol=1e-4)
     assert explanation.num_model_rows <= 2000
     assert (explanation.std_error > 0).all()
+    diagnosis = explanation.diagnose()  # of the same background rows, at four times the cost
+    assert 2 * PLAYERS <= diagnosis.num_evaluations <= 8 * PLAYERS
 
 
 @pytest.mark.slow
@@ -62,6 +66,42 @@ def test_host_models_and_weights_work_too():
     assert np.abs(scores).max() < 5
 
 
+def test_groups_of_columns_and_tables_with_names_are_explained_too():
+    names = list("abcdef")
+    rows, background = (pandas.DataFrame(part, columns=names) for part in (ROWS, BACKGROUND))
+    groups = {"first": ["a", "b"], "last": ["e", "f"]}
+    how = {"groups": groups, "model_rows": 2000}
+    explanation = jaxshap.explain(model, rows, background[names[::-1]], **how)
+    assert explanation.feature_names == ("first", "c", "d", "last")
+    game = jaxshap.grouped(jaxshap.marginal(model, ROWS, BACKGROUND), [[0, 1], [2], [3], [4, 5]])
+    scores = (
+        explanation.values - np.asarray(jaxshap.shapley_values(game)).T
+    ) / explanation.std_error
+    assert np.abs(scores).max() < 5
+    total = explanation.values.sum(1) + explanation.base_values
+    np.testing.assert_allclose(total, model(ROWS), atol=1e-4)
+
+
+def test_inputs_of_several_arrays_are_explained_too():
+    def of_both(inputs):
+        return model(jnp.concatenate([inputs["left"], inputs["right"]], axis=1))
+
+    rows, background = ({"left": part[:, :2], "right": part[:, 2:]} for part in (ROWS, BACKGROUND))
+    parts = {"left": jaxshap.segments([0, 1]), "right": jaxshap.segments([0, 1, 2, 3])}
+    how = {"groups": jaxshap.together(parts), "model_rows": 2000}
+    explanation = jaxshap.explain(of_both, rows, background, **how)
+    assert np.abs((explanation.values - TRUTH) / explanation.std_error).max() < 5
+
+
+def test_rows_are_explained_some_at_a_time_where_memory_is_short(monkeypatch):
+    at_once = jaxshap.explain(model, ROWS, BACKGROUND, model_rows=2000)
+    monkeypatch.setattr(large_background, "MAX_NUMBERS", 1)
+    one_by_one = jaxshap.explain(model, ROWS, BACKGROUND, model_rows=2000)
+    for name in ("values", "std_error", "base_values"):
+        numbers = getattr(one_by_one, name), getattr(at_once, name)
+        np.testing.assert_allclose(*numbers, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -69,7 +109,11 @@ def test_host_models_and_weights_work_too():
         ({"model_rows": 2.5}, "a whole number"),
         ({"model_rows": 2000, "budget": 100}, "omit budget="),
         ({"model_rows": 2000, "tol": 0.1}, "omit budget="),
-        ({"model_rows": 2000, "groups": [[0, 1]]}, "omit value="),
+        ({"model_rows": 2000, "checkpoint": "worths"}, "without checkpoint="),
+        (
+            {"model_rows": 2000, "groups": jaxshap.segments([0, 1, -1, 2, 2, 3])},
+            "some entries here belong to none",
+        ),
         ({"model_rows": 2000, "value": jaxshap.conditional}, "omit value="),
     ],
 )

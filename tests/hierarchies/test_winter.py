@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import jaxshap
-from jaxshap.hierarchies import Winter, hierarchy, hierarchy_of_blocks, hierarchy_of_linkage
+from jaxshap.hierarchies import (
+    Winter,
+    hierarchy,
+    hierarchy_of_blocks,
+    hierarchy_of_labels,
+    hierarchy_of_linkage,
+)
 
 TREES = {
     "flat": [0, 1, 2, 3, 4],
@@ -160,3 +166,12 @@ def test_a_tree_of_other_players_is_refused(game):
 def test_what_is_no_linkage_matrix_is_refused(matrix):
     with pytest.raises(jaxshap.InputError, match="linkage"):
         hierarchy_of_linkage(matrix)
+
+
+def test_labels_make_groups_and_groups_of_groups():
+    coarse, fine = [["sky", "sky", "sea"], ["sky", "sea", "sea"]], [[0, 1, 2], [1, 3, 3]]
+    made = hierarchy_of_labels(coarse, fine)
+    assert made == hierarchy([[2, [4, 5]], [0, [1, 3]]])
+    for labels in ((), (coarse, [0, 1])):
+        with pytest.raises(jaxshap.InputError, match="one per player"):
+            hierarchy_of_labels(*labels)

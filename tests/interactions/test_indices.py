@@ -1,6 +1,7 @@
 """Interaction indices meet their definitions, shapiq, float32, and the errors of estimates."""
 
 import ast
+import dataclasses
 import itertools
 import math
 import pathlib
@@ -19,8 +20,8 @@ from known_games import (
 from matplotlib import pyplot
 
 import jaxshap
-from jaxshap.interactions import Interactions, estimate_interactions, exact_interactions
-from jaxshap.interactions.index_weights import walsh_weights
+from jaxshap.games import walsh_weights
+from jaxshap.interactions import exact_interactions
 
 ALL = ["Moebius", "SII", "k-SII", "STII", "FSII", "BII"]
 EFFICIENT = ["k-SII", "STII", "FSII"]
@@ -291,67 +292,6 @@ def test_walsh_weights_of_sii_and_bii_are_known():
         )
 
 
-def twelve_players():
-    """Interactions of all orders, and noise that no smooth surface explains."""
-    rng, players = np.random.default_rng(5), membership(12)
-    smooth = np.tanh(players @ rng.normal(size=(12, 6))) @ rng.normal(size=6)
-    pairs = rng.normal(size=(12, 12)) * (rng.random((12, 12)) < 0.3)
-    rough = np.einsum("si,ij,sj->s", players, pairs, players) + 0.3 * rng.normal(size=2**12)
-    return {"smooth": smooth.astype(np.float32), "rough": rough.astype(np.float32)}
-
-
-@pytest.mark.parametrize("kind", ["smooth", "rough"])
-def test_estimated_pairs_are_within_their_standard_errors(kind):
-    """40 keys × 66 pairs from 200 of 4,096 worths; keys are independent, pairs of one key are not.
-
-    The coverage of honest 95 % intervals falls below 95 % by three of its own standard errors over
-    keys once in 700 seeds.
-    """
-    game = game_of(twelve_players()[kind])
-    truth = exact_interactions(game)
-    pairs = np.triu_indices(12, 1)
-    runs = [estimate_interactions(key, game, 200) for key in range(40)]
-    error = np.array([np.asarray(run.values)[pairs] - truth.values[12:] for run in runs])
-    stated = np.array([np.asarray(run.std_error)[pairs] for run in runs])
-    covered = (np.abs(error) < 1.96 * stated).mean(1)
-    assert covered.mean() > 0.95 - 3 * covered.std(ddof=1) / np.sqrt(40)
-    assert 0.7 < (error / stated).std() < 1.1
-    assert np.sqrt((error**2).mean()) < 0.5 * np.sqrt((np.asarray(truth.values[12:]) ** 2).mean())
-
-
-def test_estimated_pairs_become_interactions_with_their_errors():
-    game = asymmetric_game(7)
-    pairs, singles = estimate_interactions(0, game, 60), jaxshap.estimate(0, game, budget=60)
-    interactions = Interactions.from_pairs(pairs, singles, game.empty)
-    assert (interactions.index, interactions.order, len(interactions.sets)) == ("SII", 2, 28)
-    np.testing.assert_array_equal(interactions[2, 5], pairs.values[2, 5])
-    np.testing.assert_array_equal(interactions.error_of((2, 5)), pairs.std_error[2, 5])
-    np.testing.assert_array_equal(interactions.values[:7], singles.values)
-    alone = Interactions.from_pairs(pairs)
-    assert np.isnan(alone.values[:7]).all()
-    assert np.isnan(alone.error_of(3))
-    np.testing.assert_array_equal(alone.values[7:], interactions.values[7:])
-    exact = Interactions.from_pairs(estimate_interactions(0, game, 128), jaxshap.estimate(0, game))
-    np.testing.assert_allclose(exact.values, exact_interactions(game).values, atol=1e-5)
-
-
-@pytest.mark.parametrize("outputs", [(), (2, 3)])
-@pytest.mark.parametrize("wrap", [lambda value: value, jax.jit])
-def test_two_players_have_their_interaction_exactly(outputs, wrap):
-    worths = random_table(11, 2, *outputs).astype(np.float32)
-    pairs = wrap(lambda game: estimate_interactions(0, game, 4))(game_of(worths))
-    gain = worths[3] - worths[2] - worths[1] + worths[0]
-    nothing = np.zeros_like(gain)
-    np.testing.assert_allclose(pairs.values, [[nothing, gain], [gain, nothing]], atol=1e-6)
-    np.testing.assert_array_equal(pairs.std_error, np.zeros((2, 2, *outputs)))
-
-
-def test_a_budget_below_the_four_worths_of_two_players_names_what_is_needed():
-    with pytest.raises(jaxshap.BudgetError, match="budget=4 or more") as refused:
-        estimate_interactions(0, game_of(random_table(11, 2).astype(np.float32)), 3)
-    assert refused.value.needed == 4
-
-
 def test_pictures_show_every_player_and_change_nothing():
     interactions = exact_interactions(game_of(random_table(10, 5).astype(np.float32)))
     before = np.array(interactions.values)
@@ -365,12 +305,30 @@ def test_pictures_show_every_player_and_change_nothing():
     assert len(drawn) == 4
     assert "4 strongest of 10" in network.get_title()
     np.testing.assert_array_equal(interactions.values, before)
-    unknown = Interactions.from_pairs(estimate_interactions(0, asymmetric_game(7), 60))
+    unknown = dataclasses.replace(interactions, values=interactions.values.at[:5].set(jnp.nan))
     _, mine = pyplot.subplots()
     assert jaxshap.plots.interaction_network(unknown, ax=mine) is mine
     jaxshap.plots.interaction_heatmap(unknown)
     many = exact_interactions(asymmetric_game(13), "BII")  # cells have no room for numbers
     jaxshap.plots.interaction_heatmap(many)
+    pyplot.close("all")
+
+
+def test_bars_and_stacks_show_sets_of_all_orders():
+    interactions = exact_interactions(game_of(random_table(10, 5).astype(np.float32)), "k-SII", 3)
+    bars = jaxshap.plots.interaction_bars(interactions, most=6)
+    heights = [bar.get_height() for bar in bars.patches]
+    strongest = np.sort(np.abs(interactions.values))[-6:][::-1]
+    np.testing.assert_allclose(np.abs(heights), strongest, rtol=1e-5)
+    stack = jaxshap.plots.interaction_stack(interactions, most=4)
+    pushed = sum(part.get_width() for part in stack.patches)
+    np.testing.assert_allclose(pushed, np.abs(interactions.values).sum(), rtol=1e-5)
+    total = float(interactions.base_values + interactions.values.sum())
+    right, left = stack.patches[0], stack.patches[-1]  # they meet at the prediction
+    np.testing.assert_allclose(right.get_x() + right.get_width(), total, atol=1e-5)
+    assert left.get_x() >= total - 1e-5
+    with pytest.raises(ValueError, match="does not add up"):
+        jaxshap.plots.interaction_stack(exact_interactions(small()))
     pyplot.close("all")
 
 
@@ -409,11 +367,6 @@ def with_rows():
             lambda: jaxshap.plots.interaction_network(with_rows().pick(0, 0), names=["a"]),
             ValueError,
             "1 names for 3",
-        ),
-        (
-            lambda: Interactions.from_pairs(jaxshap.Estimate(jnp.zeros(3), jnp.zeros(3))),
-            ValueError,
-            "estimate_interactions returns",
         ),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 import trees_oracle as oracle
 
 import jaxshap
+from jaxshap.interactions import exact_interactions, tree_interactions
 from jaxshap.trees import attribution
 from jaxshap.trees.ensemble import Tree, make_ensemble
 from jaxshap.trees.interventional_values import interventional, interventional_interactions
@@ -121,6 +122,35 @@ def test_values_are_those_of_brute_force(kind, wide):
             values = interventional(ensemble, rows, others) if values is None else values
             expected = [oracle.shapley(table) for table in tables_of(trees, ensemble, rows, others)]
             np.testing.assert_allclose(values, expected, **tolerance)
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_background"),
+    [("vector leaves", True), ("categories", True), ("a class each", False)],
+)
+def test_indices_of_any_order_are_those_of_the_game_of_each_row(kind, has_background):
+    with jax.enable_x64(True):
+        trees, ensemble, rows, background = case(kind, count=2)
+        others = background if has_background else None
+        tables = np.stack(tables_of(trees, ensemble, rows, others), axis=1)
+        game = jaxshap.table(jnp.asarray(tables))
+        for index, order in (("SII", 3), ("k-SII", 2), ("BV", 1)):
+            found = tree_interactions(ensemble, rows, others, index=index, order=order)
+            expected = exact_interactions(game, index, order)
+            np.testing.assert_allclose(found.values, expected.values, atol=1e-10)
+            base = tables[0] + np.asarray(ensemble.base)  # brute force leaves the base score out
+            np.testing.assert_allclose(found.base_values, base, atol=1e-10)
+
+
+def test_weights_of_the_background_count_in_indices():
+    with jax.enable_x64(True):
+        _, ensemble, rows, background = case("one output", count=2)
+        weights = np.arange(1.0, 7.0)
+        found = tree_interactions(ensemble, rows, background, weights=weights)
+        halves = interventional_interactions(ensemble, rows, background, weights)
+        pairs = 2 * np.moveaxis(np.asarray(halves), 0, 2)
+        off = ~np.eye(ensemble.structure.num_features, dtype=bool)
+        np.testing.assert_allclose(found.matrix()[off], pairs[off], atol=1e-10)
 
 
 @pytest.mark.usefixtures("way")

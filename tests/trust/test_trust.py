@@ -171,7 +171,10 @@ class TestDiagnose:
         assert verdicts["ranking"] == "4 of 4"
         assert verdicts["off-manifold"] == f"{100 * diagnosis.off_manifold.overall:.3g} %"
         assert verdicts["dilution"] == "x0 and x1"
-        lines = repr(diagnosis).splitlines()
+        *lines, cost = repr(diagnosis).splitlines()
+        assert (
+            cost == f"Judged by {diagnosis.num_evaluations:,} coalitions that were evaluated anew."
+        )
         assert len(lines) == len(findings)
         assert all(
             line.endswith(f": {one.text}") for line, one in zip(lines, findings, strict=True)

@@ -18,7 +18,15 @@ from jaxshap.estimators.odd.priors import (
     prior_around,
     start,
 )
-from jaxshap.estimators.odd.process import Posterior, Prior, Rows, objective, posterior
+from jaxshap.estimators.odd.process import (
+    Asked,
+    Posterior,
+    Prior,
+    Rows,
+    objective,
+    player_values,
+    posterior,
+)
 from jaxshap.games import num_pairs
 
 MAX_FIT_ROWS = 500  # in the likelihood of one output, or of all outputs together
@@ -37,8 +45,9 @@ def fitted(
     *,
     odd: bool,
     fit_each: bool | None = None,
+    asked: Asked = player_values,
 ) -> tuple[Posterior, Posterior]:
-    """The posterior of the read-out and at points `elsewhere`, given the most probable
+    """The posterior of what is asked and at points `elsewhere`, given the most probable
     hyperparameters; and the one that leaves out all products of more than three signs.
 
     They are fitted to all `informative` outputs together, then, with `fit_each`, by a few steps to
@@ -53,35 +62,42 @@ def fitted(
     max_rows = MAX_FIT_ROWS_PER_OUTPUT if fit_each and outputs > 1 else MAX_FIT_ROWS
     selected = _selected_rows(num_rows, num_players, max_rows)
     seen = jax.lax.stop_gradient(Rows(*(array[selected] for array in rows)))
-    low = jnp.where(has_all_twos(rows), LOW_ODDS, NO_LOW_ODDS).astype(dtype)
+    low = jnp.where(odd & has_all_twos(rows), LOW_ODDS, NO_LOW_ODDS).astype(dtype)
     begin, prior = start(num_players, dtype, odd, low), first_prior(num_players, dtype, odd, low)
     if outputs == 1:
         mixture = fit(seen, begin, prior, SINGLE_EVALUATIONS, jitter=jitter)
-        return _posteriors(rows, mixture, elsewhere, jitter)
+        return _posteriors(rows, mixture, elsewhere, jitter, asked)
     pooled = _pooled(jnp.where(informative, seen.targets, 0))
     if not fit_each:
         together = seen._replace(targets=pooled)
         mixture = fit(together, begin, prior, POOLED_EVALUATIONS, jitter=jitter)
-        return _posteriors(rows, mixture, elsewhere, jitter)
+        return _posteriors(rows, mixture, elsewhere, jitter, asked)
     mixtures = _fit_each(seen, pooled, begin, prior, jitter)
 
     def of_output(column_and_mixture):
         column, mixture = column_and_mixture
         own = rows._replace(targets=column[:, None])
-        return jax.tree.map(lambda array: array[:, 0], _posteriors(own, mixture, elsewhere, jitter))
+        posteriors = _posteriors(own, mixture, elsewhere, jitter, asked)
+        return jax.tree.map(lambda array: array[:, 0], posteriors)
 
     return jax.tree.map(jnp.transpose, jax.lax.map(of_output, (rows.targets.T, mixtures)))
 
 
 def _posteriors(
-    rows: Rows, mixture: SignMixture, elsewhere: Float[Array, "r n"], jitter: float
+    rows: Rows,
+    mixture: SignMixture,
+    elsewhere: Float[Array, "r n"],
+    jitter: float,
+    asked: Asked,
 ) -> tuple[Posterior, Posterior]:
-    """With products of all numbers of signs, and of three at most where that can be of use."""
-    every = posterior(rows, mixture, elsewhere, jitter=jitter)
-    if not mixture.odd or not can_have_all_twos(*rows.signs.shape):
+    """With products of all numbers of signs, and of three at most where that can be of use; in the
+    even part of two.
+    """
+    every = posterior(rows, mixture, elsewhere, jitter=jitter, asked=asked)
+    if mixture.odd and not can_have_all_twos(*rows.signs.shape):
         return every, every
     after = rows._replace(signs=sequence_after(every.values, rows.signs))
-    return every, posterior(after, mixture.only_low(), elsewhere, jitter=jitter)
+    return every, posterior(after, mixture.only_low(), elsewhere, jitter=jitter, asked=asked)
 
 
 def _fit_each(

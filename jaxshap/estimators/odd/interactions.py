@@ -1,31 +1,59 @@
-"""OddInteractions: balanced pairs and a Gaussian process on the even part of the game."""
+"""OddInteractions: balanced pairs, and Gaussian processes on both halves of the game."""
 
 import dataclasses
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.estimators.odd.balanced import BalancedPairs, unit_rows
 from jaxshap.estimators.odd.calibration import widened_error
-from jaxshap.estimators.odd.fit import fitted
-from jaxshap.estimators.odd.kernels import white_pair_cross
+from jaxshap.estimators.odd.fit import fitted, has_all_twos
+from jaxshap.estimators.odd.gaussian_process import MAX_ENUMERABLE_PLAYERS, OddGP
 from jaxshap.estimators.odd.process import Rows
+from jaxshap.estimators.odd.read_out import determines_low, left_out_squares
+from jaxshap.estimators.odd.sets import SetsOf
 from jaxshap.estimators.protocol import Estimate, Plan
 from jaxshap.estimators.stating import stated
+from jaxshap.games import num_sets, starts
 
 MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
+EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
 
 
 @dataclasses.dataclass(frozen=True)
 class OddInteractions(BalancedPairs):
-    """The Shapley interaction index I_ij of every two players, one row for each i n + j; 0 where i
-    = j.
+    """An interaction index of all sets of 1 to `order` players: one value for each set, smaller
+    ones first and then in lexicographic order.
 
-    A Gaussian process on (v(S) + v(N∖S))/2, as OddGP has one on the odd part; biased like it, exact
-    when all pairs are enumerated; short of that it asks about `MAX_PROCESS_ROWS` pairs at most.
-    `jaxshap.estimate_interactions` gives the result its two axes.
+    A pair {S, N∖S} tells the odd part of a game by its difference and the even part by its sum.
+    Each has a Gaussian process like that of `OddGP`, and every index is read out of the two
+    posteriors in closed form: of the Shapley and Banzhaf index, sets of odd size belong to the odd
+    part and sets of even size to the even one. Where a game with interactions of three players at
+    most (four in the odd part) predicts left-out pairs better, it is taken instead. Biased like
+    OddGP, exact when all pairs are enumerated; short of that it asks about `MAX_PROCESS_ROWS` pairs
+    at most. Shapley values among them are those of OddGP. `jaxshap.estimate_interactions` gives the
+    result its sets.
+
+    Args:
+        index: the index, one of `jaxshap.interactions`.
+        order: the number of players in the largest sets.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> from jaxshap.estimators import OddInteractions
+        >>> worths = [0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0]  # players 0 and 1 add 2 together
+        >>> estimate = jaxshap.estimate(0, jaxshap.table(worths), OddInteractions(), budget=8)
+        >>> print(abs(np.asarray(estimate.values).round(3)))
+        [2. 3. 3. 2. 0. 0.]
     """
+
+    index: str = "SII"
+    order: int = 2
+
+    @property
+    def kind(self) -> str:
+        return f"interaction ({self.index})"
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         usable = budget if 2**num_players <= budget else min(budget, 2 * MAX_PROCESS_ROWS)
@@ -38,25 +66,76 @@ class OddInteractions(BalancedPairs):
         empty: Float[Array, "*out"],
         full: Float[Array, "*out"],
     ) -> Estimate:
-        middle = (full + empty) / 2  # a constant has no interactions; without it, less is unknown
-        halves = (worths[::2] + worths[1::2]) / 2 - middle
-        rows, scale = unit_rows(plan, halves, jnp.zeros_like(middle))
-        used = Rows(*(array[:MAX_PROCESS_ROWS] for array in rows))
-        process, _ = fitted(used, scale > 0, rows.signs[:0], odd=False, fit_each=self.fit_each)
-        values = process.values * scale
-        error = widened_error(used, process) * scale
         num_players = plan.coalitions.shape[1]
-        first, second = np.triu_indices(num_players, 1)
-        complete: bool | Array = False
-        if len(rows.live) >= 2 ** (num_players - 1):  # a plan that can hold every pair
-            complete = rows.live.sum() == 2 ** (num_players - 1)
-            weights = white_pair_cross(rows.signs)[:, first, second]
-            values = jnp.where(complete, weights.T @ rows.targets * scale, values)
+        middle = (full + empty) / 2  # a constant has no interactions; without it, less is unknown
+        odd = (worths[::2] - worths[1::2]) / 2, (full - empty) / 2
+        even = (worths[::2] + worths[1::2]) / 2 - middle, jnp.zeros_like(middle)
+        halves = [
+            self._half(plan, *half, SetsOf(self.index, self.order, num_players, is_odd))
+            for half, is_odd in ((odd, True), (even, False))
+        ]
+        values = sum(half.values for half in halves)
+        error = jnp.sqrt(sum(half.std_error**2 for half in halves))
+        if self.index == "SII":
+            singles = OddGP(self.fit_each).solve(plan, worths, empty, full)
+            flat = (array.reshape(num_players, -1) for array in singles[:2])
+            values, error = (
+                array.at[:num_players].set(own)
+                for array, own in zip((values, error), flat, strict=True)
+            )
+        if self.index in EFFICIENT:
+            missing = (full - empty).reshape(-1) - values.sum(0)  # what jitter left
+            values = values.at[:num_players].add(missing / num_players)
+        shape = (len(values), *empty.shape)
+        complete = _is_complete(plan)
+        return stated(values.reshape(shape), error.reshape(shape), exact=complete)
 
-        def square(upper):
-            both = jnp.zeros((num_players, num_players, upper.shape[1]), upper.dtype)
-            both = both.at[first, second].set(upper).at[second, first].set(upper)
-            return both.reshape(num_players**2, *empty.shape)
+    def _half(self, plan: Plan, halves, whole, asked: SetsOf) -> Estimate:
+        """What one half of the game adds to each set's index; 0 where it says nothing."""
+        rows, scale = unit_rows(plan, halves, whole)
+        number = num_sets(asked.num_players, self.order) - 1
+        values = error = jnp.zeros((number, len(scale)), scale.dtype)
+        sizes = [size for size in asked.sizes if not (self.index == "SII" and size == 1)]
+        if not sizes:
+            return Estimate(values, error)
+        used = Rows(*(array[:MAX_PROCESS_ROWS] for array in rows))
+        own, own_error = (array * scale for array in self._read(used, scale > 0, asked))
+        if _can_be_complete(plan):
+            own = jnp.where(_is_complete(plan), asked.exact(rows.signs, rows.targets) * scale, own)
+        places = _places(asked)
+        return Estimate(values.at[places].set(own), error.at[places].set(own_error))
 
-        on_diagonal = jnp.eye(num_players, dtype=bool).reshape(-1, *(1,) * empty.ndim)
-        return stated(square(values), square(error), exact=on_diagonal | complete)
+    def _read(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
+        """Values and errors in units of the targets: of the process, or of one with products of few
+        signs only where that predicts pairs left out better.
+
+        The error is the larger of both unless the rows determine such a game.
+        """
+        process, low = fitted(
+            rows, informative, rows.signs[:0], odd=asked.odd, fit_each=self.fit_each, asked=asked
+        )
+        errors = widened_error(rows, process), widened_error(rows, low)
+        squares, low_squares = (left_out_squares(one, rows.live) for one in (process, low))
+        better = low_squares < squares
+        better = better & has_all_twos(rows) if asked.odd else better
+        low_error = jnp.where(determines_low(rows, asked.odd), errors[1], jnp.maximum(*errors))
+        values = jnp.where(better, low.values, process.values)
+        return values, jnp.where(better, low_error, errors[0])
+
+
+def _places(asked: SetsOf) -> np.ndarray:
+    """Where the sets that were asked stand among all, ∅ not counted."""
+    begins = [*starts(asked.num_players, asked.order), num_sets(asked.num_players, asked.order)]
+    return np.concatenate([np.arange(begins[size], begins[size + 1]) for size in asked.sizes]) - 1
+
+
+def _can_be_complete(plan: Plan) -> bool:
+    """Whether a plan of so many rows can hold every pair."""
+    num_players = plan.coalitions.shape[1]
+    return num_players <= MAX_ENUMERABLE_PLAYERS and len(plan.live) + 2 >= 2**num_players
+
+
+def _is_complete(plan: Plan) -> Array | bool:
+    if not _can_be_complete(plan):
+        return False
+    return plan.live.sum() + 2 == 2 ** plan.coalitions.shape[1]

@@ -2,8 +2,8 @@
 their read-outs.
 
 k_θ(z, z') = sinh(Σ θ_r z_r z'_r)/sinh(Σ θ_r) weighs products of an odd number of signs, the larger
-the less; cosh the even ones. Shapley values need the odd part only, interactions of two players the
-even part only. Everything here is a closed form or a Gauss–Legendre integral that is exact up to 78
+the less; cosh the even ones. Shapley values need the odd part only; `sets` has the read-outs of
+interactions. Everything here is a closed form or a Gauss–Legendre integral that is exact up to 78
 players.
 """
 
@@ -27,12 +27,12 @@ def value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[A
     """Covariance of φ_i and the odd part at z: c ρ_i z_i ∫₋₁¹ Π_{r≠i} (1 + t ρ_r z_r) dt, ρ = tanh
     θ.
     """
-    scaled, log_constant = signs * jnp.tanh(theta), _log_constant(theta, odd=True)
+    scaled, offset = signs * jnp.tanh(theta), log_constant(theta, odd=True)
 
     def node(total, point):
         position, weight = point
         factors = 1 + position * scaled
-        product = weight * jnp.exp(jnp.log(factors).sum(1) + log_constant)
+        product = weight * jnp.exp(jnp.log(factors).sum(1) + offset)
         return total + product[:, None] / factors, None
 
     return scaled * jax.lax.scan(node, jnp.zeros_like(signs), _nodes(len(theta), theta.dtype))[0]
@@ -40,54 +40,33 @@ def value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[A
 
 def value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
     """Variance of φ_i: c ρ_i ∬ Π_{r≠i} (1 + t u ρ_r) dt du."""
-    factors, products = _squared_nodes(theta, odd=True)
+    factors, products = _squared_nodes(theta)
     return jnp.tanh(theta) * (products @ (1 / factors))
 
 
-def pair_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n n"]:
-    """Covariance of I_ij and the even part at z: 2 c ρ_i z_i ρ_j z_j ∫₋₁¹ Π_{r≠i,j} (1 + t ρ_r z_r)
-    dt.
-    """
-    scaled, log_constant = signs * jnp.tanh(theta), _log_constant(theta, odd=False)
-
-    def node(total, point):
-        position, weight = point
-        factors = 1 + position * scaled
-        each = scaled / factors
-        product = weight * jnp.exp(jnp.log(factors).sum(1) + log_constant)
-        return total + (product[:, None] * each)[:, :, None] * each[:, None, :], None
-
-    start = jnp.zeros((*signs.shape, signs.shape[1]), signs.dtype)
-    return 2 * jax.lax.scan(node, start, _nodes(len(theta), theta.dtype))[0]
-
-
-def pair_variance(theta: Float[Array, "n"]) -> Float[Array, "n n"]:
-    """Variance of I_ij: 4 c ρ_i ρ_j ∬ Π_{r≠i,j} (1 + t u ρ_r) dt du."""
-    factors, products = _squared_nodes(theta, odd=False)
-    each = jnp.tanh(theta) / factors
-    return 4 * (products[:, None] * each).T @ each
-
-
 def low_kernel(
-    signs: Float[Array, "m n"], others: Float[Array, "k n"], theta: Float[Array, "n"]
+    signs: Float[Array, "m n"], others: Float[Array, "k n"], theta: Float[Array, "n"], odd: bool
 ) -> Float[Array, "m k"]:
-    """Products of one and of three signs: Σ_i a_i + Σ_{i<j<k} a_i a_j a_k with a_i = θ_i z_i z'_i,
-    over its value at z = z'.
+    """Products of one and of three signs, Σ_i a_i + Σ_{i<j<k} a_i a_j a_k with a_i = θ_i z_i z'_i,
+    or a constant and products of two; over its value at z = z'.
     """
-    inner, cubes = (signs * theta) @ others.T, (signs * theta**3) @ others.T
-    return _up_to_three(inner, cubes, theta) / _size_up_to_three(theta)
+    inner = (signs * theta) @ others.T
+    if not odd:
+        return (1 + pairs_among(inner, theta) / pairs_among(theta.sum(), theta)) / 2
+    cubes = (signs * theta**3) @ others.T
+    return _up_to_three(inner, cubes, theta) / low_size(theta, odd)
 
 
 def low_value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n"]:
     """Covariance of φ_i and such products at z: one of k signs gives 2/k to each of its players."""
     scaled = signs * theta
     others = scaled.sum(1, keepdims=True) - scaled
-    return 2 * scaled * (1 + _pairs_of(others, theta) / 3) / _size_up_to_three(theta)
+    return 2 * scaled * (1 + _pairs_of(others, theta) / 3) / low_size(theta, odd=True)
 
 
 def low_value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
     pairs = _pairs_of(theta.sum() - theta, theta)
-    return 4 * theta * (1 + pairs / 9) / _size_up_to_three(theta)
+    return 4 * theta * (1 + pairs / 9) / low_size(theta, odd=True)
 
 
 def _pairs_of(others: Float[Array, "*m n"], theta: Float[Array, "n"]) -> Float[Array, "*m n"]:
@@ -95,8 +74,16 @@ def _pairs_of(others: Float[Array, "*m n"], theta: Float[Array, "n"]) -> Float[A
     return (others**2 - ((theta**2).sum() - theta**2)) / 2
 
 
-def _size_up_to_three(theta: Float[Array, "n"]) -> Float[Array, ""]:
-    return _up_to_three(theta.sum(), (theta**3).sum(), theta)
+def pairs_among(total: Float[Array, "*m"], theta: Float[Array, "n"]) -> Float[Array, "*m"]:
+    """Σ_{i<j} a_i a_j from Σ a_i, where a_i² = θ_i²."""
+    return (total**2 - (theta**2).sum()) / 2
+
+
+def low_size(theta: Float[Array, "n"], odd: bool) -> Float[Array, ""]:
+    """By what the products in `low_kernel` are divided."""
+    if odd:
+        return _up_to_three(theta.sum(), (theta**3).sum(), theta)
+    return 2 * pairs_among(theta.sum(), theta)
 
 
 def _up_to_three(
@@ -136,20 +123,6 @@ def white_value_variance(num_players: int) -> float:
     return float(4 * (gain_weights(num_players) / num_players).sum())
 
 
-def white_pair_cross(signs: Float[Array, "m n"]) -> Float[Array, "m n n"]:
-    """What a pair counts for I_ij in the exact sum; the diagonal means nothing."""
-    num_players = signs.shape[1]
-    weight = jnp.asarray(np.concatenate([[0], gain_weights(num_players - 1), [0]]), signs.dtype)
-    size = (signs > 0).sum(1)[:, None, None]
-    inside = (signs > 0)[:, :, None].astype(int) + (signs > 0)[:, None, :].astype(int)
-    both, none = weight[jnp.maximum(size - 1, 0)], weight[jnp.minimum(size + 1, num_players)]
-    return 2 * jnp.where(inside == 2, both, jnp.where(inside == 1, -weight[size], none))
-
-
-def white_pair_variance(num_players: int) -> float:
-    return float(8 * (gain_weights(num_players - 1) / (num_players - 1)).sum())
-
-
 def _difference(total: Float[Array, ""]) -> Float[Array, ""]:
     return -jnp.expm1(-2 * total)
 
@@ -158,7 +131,7 @@ def _sum(total: Float[Array, ""]) -> Float[Array, ""]:
     return 1 + jnp.exp(-2 * total)
 
 
-def _log_constant(theta: Float[Array, "n"], odd: bool) -> Float[Array, ""]:
+def log_constant(theta: Float[Array, "n"], odd: bool) -> Float[Array, ""]:
     """log c: c = Π cosh θ / sinh Σθ, or / cosh Σθ."""
     denominator = _difference(theta.sum()) if odd else _sum(theta.sum())
     halves = (len(theta) - 1) * float(np.log(2))
@@ -170,11 +143,11 @@ def _nodes(num_players: int, dtype) -> tuple[Array, Array]:
     return jnp.asarray(positions, dtype), jnp.asarray(weights, dtype)
 
 
-def _squared_nodes(theta: Float[Array, "n"], odd: bool) -> tuple[Array, Array]:
+def _squared_nodes(theta: Float[Array, "n"]) -> tuple[Array, Array]:
     """1 + t u ρ_r at every pair of nodes t, u, and c times their product over players with the
     nodes' weights.
     """
     positions, weights = _nodes(len(theta), theta.dtype)
     factors = 1 + (positions[:, None] * positions).reshape(-1, 1) * jnp.tanh(theta)
-    logs = jnp.log(factors).sum(1) + _log_constant(theta, odd)
+    logs = jnp.log(factors).sum(1) + log_constant(theta, odd=True)
     return factors, (weights[:, None] * weights).reshape(-1) * jnp.exp(logs)

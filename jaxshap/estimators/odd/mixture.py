@@ -7,22 +7,17 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.estimators.odd.kernels import (
     low_kernel,
     low_value_cross,
     low_value_variance,
-    pair_cross,
-    pair_variance,
     sign_kernel,
     size_kernel,
     size_value_cross,
     value_cross,
     value_variance,
-    white_pair_cross,
-    white_pair_variance,
     white_value_cross,
     white_value_variance,
 )
@@ -43,13 +38,14 @@ class ReadOut(NamedTuple):
 class SignMixture:
     """The covariance of half a game at signs z and z', up to a scale.
 
-    (1 − l) (k_θ + w k_{8θ} + ν 1[z = z']), for the odd part plus l k_low + c k_size. k_low holds
-    products of one and of three signs only, which is all there is where interactions stop at four
-    players. k_size lets the odd part depend on the size of a coalition in any way: a game of sizes
-    alone gives all players the same, so it is learned in order to be left out. ν belongs to the
-    game and is not noise, so that enumerating all pairs is exact. The odd part gives the Shapley
-    values, the even part the interactions of two players. Hyperparameters are logarithms, of l the
-    log-odds; an array of them for several outputs has the outputs first.
+    (1 − l) (k_θ + w k_{8θ} + ν 1[z = z']) + l k_low, for the odd part plus c k_size. k_low holds
+    products of one and of three signs only, in the even part those of two: all there is where
+    interactions stop at four players, and at three. k_size lets the odd part depend on the size of
+    a coalition in any way: a game of sizes alone gives all players the same, so it is learned in
+    order to be left out. ν belongs to the game and is not noise, so that enumerating all pairs is
+    exact. The odd part gives the Shapley values, and interactions come from both parts (`SetsOf`).
+    Hyperparameters are logarithms, of l the log-odds; an array of them for several outputs has the
+    outputs first.
     """
 
     log_theta: Float[Array, "*outputs n"]
@@ -60,12 +56,14 @@ class SignMixture:
     odd: bool = dataclasses.field(metadata={"static": True})
 
     def only_low(self) -> "SignMixture":
-        """The same without products of more than three signs, and without ν."""
+        """The same without products of more than three signs, in the even part of more than two,
+        and without ν.
+        """
         return dataclasses.replace(self, low_odds=jnp.full_like(self.low_odds, CERTAIN))
 
     def covariance(self, signs: Float[Array, "m n"]) -> Float[Array, "m m"]:
         """Of distinct rows with each other."""
-        return self.between(signs, signs) + self._white * jnp.eye(len(signs), dtype=signs.dtype)
+        return self.between(signs, signs) + self.white * jnp.eye(len(signs), dtype=signs.dtype)
 
     def between(
         self, signs: Float[Array, "m n"], others: Float[Array, "k n"]
@@ -73,48 +71,37 @@ class SignMixture:
         """The part of the covariance that rows share with other rows: all but ν."""
         smooth, rough = (
             weight * sign_kernel((signs * theta) @ others.T, theta.sum(), self.odd)
-            for theta, weight in self._components()
+            for theta, weight in self.components()
         )
+        low = low_kernel(signs, others, jnp.exp(self.log_theta), self.odd)
+        shared = smooth + rough + jax.nn.sigmoid(self.low_odds) * low
         if not self.odd:
-            return smooth + rough
-        low = jax.nn.sigmoid(self.low_odds) * low_kernel(signs, others, jnp.exp(self.log_theta))
-        return smooth + rough + low + jnp.exp(self.log_size) * size_kernel(signs, others)
+            return shared
+        return shared + jnp.exp(self.log_size) * size_kernel(signs, others)
 
     def read_out(self, signs: Float[Array, "m n"]) -> ReadOut:
-        """Of the Shapley values, or of the interactions I_ij in the order of `np.triu_indices`."""
-        return self._of_values(signs) if self.odd else self._of_pairs(signs)
-
-    def _of_values(self, signs: Float[Array, "m n"]) -> ReadOut:
+        """Of the Shapley values."""
         num_players, theta = signs.shape[1], jnp.exp(self.log_theta)
         low, size = jax.nn.sigmoid(self.low_odds), jnp.exp(self.log_size)
-        cross = self._white * white_value_cross(signs) + size * size_value_cross(signs)
+        cross = self.white * white_value_cross(signs) + size * size_value_cross(signs)
         cross = cross + low * low_value_cross(signs, theta)
-        variance = self._white * white_value_variance(num_players) + size * (2 / num_players) ** 2
+        variance = self.white * white_value_variance(num_players) + size * (2 / num_players) ** 2
         variance = variance + low * low_value_variance(theta)
-        for theta, weight in self._components():
+        for theta, weight in self.components():
             cross = cross + weight * value_cross(signs, theta)
             variance = variance + weight * value_variance(theta)
         return ReadOut(cross, variance)
 
-    def _of_pairs(self, signs: Float[Array, "m n"]) -> ReadOut:
-        cross = self._white * white_pair_cross(signs)
-        variance = self._white * white_pair_variance(signs.shape[1])
-        for theta, weight in self._components():
-            cross = cross + weight * pair_cross(signs, theta)
-            variance = variance + weight * pair_variance(theta)
-        first, second = np.triu_indices(signs.shape[1], 1)
-        return ReadOut(cross[:, first, second], variance[first, second])
-
     @property
     def _all_orders(self) -> Float[Array, ""]:
         """1 − l: the share of the kernels that hold products of any number of signs."""
-        return jax.nn.sigmoid(-self.low_odds) if self.odd else jnp.ones_like(self.log_w)
+        return jax.nn.sigmoid(-self.low_odds)
 
     @property
-    def _white(self) -> Float[Array, ""]:
+    def white(self) -> Float[Array, ""]:
         return self._all_orders * jnp.exp(self.log_nu)
 
-    def _components(self) -> tuple[tuple[Float[Array, "n"], Float[Array, ""]], ...]:
+    def components(self) -> tuple[tuple[Float[Array, "n"], Float[Array, ""]], ...]:
         """θ and the weight of the smooth and of the rough kernel."""
         theta, share = jnp.exp(self.log_theta), self._all_orders
         return (theta, share), (ROUGHNESS_RATIO * theta, share * jnp.exp(self.log_w))

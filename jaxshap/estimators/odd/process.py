@@ -6,6 +6,7 @@ padding: they stand apart with variance 1.
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -14,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.estimators.odd.mixture import SignMixture
+from jaxshap.estimators.odd.mixture import ReadOut, SignMixture
 
 POINTS_PER_BATCH = 256  # of those predicted elsewhere, to bound memory
 VARIANCE_ROUNDING = 16  # units in the last place of a prior variance: the error of its reduction
@@ -52,19 +53,35 @@ class Prior(NamedTuple):
     spread_mean: float | Float[Array, ""]
 
 
+Told = Callable[[ReadOut], tuple[Float[Array, "k out"], Float[Array, "k out"]]]
+Asked = Callable[[SignMixture, Float[Array, "m n"], Told], tuple[Array, Array]]
+
+
+def player_values(
+    mixture: SignMixture, signs: Float[Array, "m n"], told: Told
+) -> tuple[Float[Array, "n out"], Float[Array, "n out"]]:
+    """What a posterior is asked by default: the Shapley values and their variances."""
+    return told(mixture.read_out(signs))
+
+
 def posterior(
-    rows: Rows, mixture: SignMixture, elsewhere: Float[Array, "r n"], *, jitter: float
+    rows: Rows,
+    mixture: SignMixture,
+    elsewhere: Float[Array, "r n"],
+    *,
+    jitter: float,
+    asked: Asked = player_values,
 ) -> Posterior:
-    """Of the mixture's read-out and at other points; linear in the targets for a given mixture."""
+    """Of what is asked and at other points; linear in the targets for a given mixture.
+
+    `asked` passes read-outs on to the function that it is given, which says what the rows tell of
+    them: many of them in turns, if memory is short.
+    """
     covariance = _covariance(rows, mixture, jitter)
     factor = _factor(covariance, jitter)
-    cross, prior_variance = mixture.read_out(rows.signs)
-    half = solve_triangular(factor, jnp.where(rows.live[:, None], cross, 0), lower=True)
     solved = solve_triangular(factor, rows.targets, lower=True)
     inverse = solve_triangular(factor, jnp.eye(len(factor), dtype=factor.dtype), lower=True)
     scale = (solved**2).sum(0) / rows.live.sum().astype(factor.dtype)
-    rounding = VARIANCE_ROUNDING * jnp.finfo(factor.dtype).eps * prior_variance
-    remaining = jnp.maximum(prior_variance - (half**2).sum(0), rounding)
     precision = (inverse**2).sum(0)[:, None]
     weights = jnp.where(rows.live[:, None], inverse.T @ solved, 0)
 
@@ -72,13 +89,20 @@ def posterior(
     def mean(point):
         return (mixture.between(point[None], rows.signs) @ weights)[0]
 
-    values, means = half.T @ solved, covariance @ weights - jitter * weights
+    def told(read_out):
+        cross, prior_variance = read_out
+        half = solve_triangular(factor, jnp.where(rows.live[:, None], cross, 0), lower=True)
+        rounding = VARIANCE_ROUNDING * jnp.finfo(factor.dtype).eps * prior_variance
+        remaining = jnp.maximum(prior_variance - (half**2).sum(0), rounding)
+        # where there are means elsewhere: of just these means, whatever rounding did to the weights
+        values = cross.T @ weights if len(elsewhere) else half.T @ solved
+        return values, remaining[:, None] * scale
+
+    means = covariance @ weights - jitter * weights
     if len(elsewhere):
         means = jnp.concatenate([means, jax.lax.map(mean, elsewhere, batch_size=POINTS_PER_BATCH)])
-        values = cross.T @ weights  # of just these means, whatever rounding did to the weights
-    return Posterior(
-        values, remaining[:, None] * scale, weights / precision, jnp.sqrt(scale / precision), means
-    )
+    values, variance = asked(mixture, rows.signs, told)
+    return Posterior(values, variance, weights / precision, jnp.sqrt(scale / precision), means)
 
 
 def objective(

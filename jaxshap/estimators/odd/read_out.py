@@ -87,9 +87,9 @@ def _by_process(
     """
     curved = (additive.left_out**2).sum(0) > MIN_CURVATURE**2 * (rows.targets**2).sum(0)
     process, low = fitted(rows, curved, elsewhere, odd=True, fit_each=fit_each)
-    squares, low_squares = (_left_out_squares(one, rows.live) for one in (process, low))
+    squares, low_squares = (left_out_squares(one, rows.live) for one in (process, low))
     error, low_error = (widened_error(rows, one) for one in (process, low))
-    determined = _determines_low(rows)
+    determined = determines_low(rows)
     low_error = jnp.where(determined, low_error, jnp.maximum(error, low_error))
     better = has_all_twos(rows) & (low_squares < squares)
     settled = better & determined
@@ -99,7 +99,7 @@ def _by_process(
     means, squares = (
         jnp.where(better, *ends) for ends in ((low.means, process.means), (low_squares, squares))
     )
-    better = of_pairs | (_left_out_squares(additive, rows.live) < squares)
+    better = of_pairs | (left_out_squares(additive, rows.live) < squares)
     line = jnp.concatenate([rows.signs, elsewhere]) @ additive.coefficients
     means = jnp.where(better, line, means)
     values, error = _additive_estimate(additive)[:2]
@@ -142,10 +142,13 @@ def _by_regression(rows: Rows, known: Bool[Array, "m"] | None = None) -> ValuesA
     return ValuesAndErrors(fit.values, fit.std_error)
 
 
-def _determines_low(rows: Rows) -> Bool[Array, ""]:
-    """Whether there are clearly more rows than products of one and of three signs, and sizes."""
+def determines_low(rows: Rows, odd: bool = True) -> Bool[Array, ""]:
+    """Whether there are clearly more rows than products of one and of three signs, and sizes; in
+    the even part, than a constant and products of two.
+    """
     num_players = rows.signs.shape[1]
     unknown = num_players + math.comb(num_players, 3) + num_players // 2
+    unknown = unknown if odd else 1 + math.comb(num_players, 2)
     return rows.live.sum() > unknown + unknown // 10
 
 
@@ -153,7 +156,7 @@ def _additive_estimate(additive: LeastSquares) -> ValuesAndErrors:
     return ValuesAndErrors(2 * additive.coefficients, 2 * additive.std_error)
 
 
-def _left_out_squares(fit: LeastSquares | Posterior, live: Bool[Array, "m"]) -> Float[Array, "out"]:
+def left_out_squares(fit: LeastSquares | Posterior, live: Bool[Array, "m"]) -> Float[Array, "out"]:
     """Over all pairs but {∅, N}, whose size no other pair shares."""
     return (jnp.where(live[1:, None], fit.left_out[1:], 0) ** 2).sum(0)
 

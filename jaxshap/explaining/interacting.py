@@ -1,0 +1,61 @@
+"""Interactions from the evaluations that values were estimated from."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxshap.engine import Run, read_budget, solve
+from jaxshap.errors import InputError
+from jaxshap.estimators import Estimator, Exact, OddGP, OddInteractions
+from jaxshap.games import Game, check_order, table
+from jaxshap.interactions import Interactions, exact_interactions
+
+
+def check_interactions(order: Any, num_players: int) -> None:
+    """Refuse an order that is not there."""
+    check_order(order, num_players)
+    if order < 2:
+        raise InputError(f"interactions={order}: pass 2 for pairs of players, or more.")
+
+
+def check_no_sets(order: Any, model_rows: Any, separate_draws: bool) -> None:
+    """Refuse what interactions do not go with."""
+    if order is not None and (model_rows is not None or separate_draws):
+        raise InputError(
+            "interactions= does not go with model_rows= or separate_draws=: omit them."
+        )
+
+
+def estimator_with_sets(estimator: Any, game: Game, budget: Any, order: int) -> Estimator:
+    """The one that was named, or the default among those that ask what interactions need."""
+    check_interactions(order, game.num_players)
+    if isinstance(estimator, OddGP | Exact):
+        return estimator
+    if estimator is not None:
+        raise InputError(
+            f"interactions= come from pairs of coalitions or from all of them, and {estimator!r} "
+            "asks about others: omit estimator=, or pass OddGP() or Exact()."
+        )
+    affordable = 2**game.num_players <= read_budget(budget, game.num_players)
+    return Exact() if affordable or game.num_players <= 2 else OddGP()
+
+
+def sets_of(spent: Run, game: Game, estimator: Estimator, order: int) -> Interactions:
+    """The Shapley interactions that these evaluations tell of; single players have their values."""
+    number = game.num_players
+    if not isinstance(estimator, OddGP):
+        return exact_interactions(_table(spent, game), "SII", order)
+    estimate = solve(OddInteractions(estimator.fit_each, order=order), spent.answers, game)
+    base = np.asarray(game.empty)
+    return Interactions(estimate.values, estimate.std_error, base, "SII", number, order)
+
+
+def _table(spent: Run, game: Game) -> Game:
+    """The game as a table of all worths that were asked about."""
+    number = game.num_players
+    worths: Any = jax.device_get(spent.answers.worths)
+    coalitions = np.asarray(jax.device_get(spent.answers.plan.coalitions))[: len(worths)]
+    ends = [np.asarray(end)[None] for end in (game.empty, game.full)]
+    codes = np.append(coalitions @ 2 ** np.arange(number), [0, 2**number - 1])
+    return table(np.concatenate([worths, *ends])[np.argsort(codes)])
