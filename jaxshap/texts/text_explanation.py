@@ -38,6 +38,7 @@ class TextExplanation(Explanation):
         degrees: see `Explanation`.
         features_are_columns: see `Explanation`.
         row_outputs: see `Explanation`.
+        interactions: see `Explanation`.
 
     Example:
         >>> import jaxshap
