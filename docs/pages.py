@@ -29,6 +29,7 @@ TITLES = {
     "rewards": "Rewards",
     "hierarchies": "Hierarchies",
     "texts": "Texts",
+    "images": "Images",
     "gradients": "Gradients",
     "effects": "Effects",
     "lime": "LIME",
