@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,6 @@ from jaxtyping import Array, Bool, Float
 from jaxshap.engine.asked import check_coalitions, check_known
 from jaxshap.engine.batches import (
     BatchSize,
-    check_batch_size,
     choose_batch_size,
     is_traced,
     power_above,
@@ -24,7 +23,8 @@ from jaxshap.engine.batches import (
 )
 from jaxshap.engine.checkpoint import open_checkpoint
 from jaxshap.engine.distinct import distinct_items
-from jaxshap.engine.progress import Note, move_bar, shown_bar
+from jaxshap.engine.options import Options, read_options
+from jaxshap.engine.progress import move_bar, shown_bar
 from jaxshap.engine.sharding import Placement, place
 from jaxshap.errors import CheckpointError, EvaluationError, InputError, InputTypeError, Interrupted
 from jaxshap.games import Game, all_coalitions, check_game
@@ -75,7 +75,7 @@ def evaluate(
         [1.0, 6.0]
     """
     check_game(game)
-    check_batch_size(batch_size)
+    options = read_options(batch_size, progress, checkpoint, mesh)
     traced = is_traced((game, coalitions))
     _check_options(game, traced, checkpoint, mesh)
     check_coalitions(game, coalitions)
@@ -83,7 +83,6 @@ def evaluate(
         return _traced_worths(game, jnp.asarray(coalitions), batch_size)
     asked = np.asarray(jax.device_get(coalitions)).astype(bool)
     check_known(game, known, asked)
-    options = Options(batch_size, progress, checkpoint, mesh)
     worths = evaluate_on_host(game, asked, known, options)
     return worths if game.on_host else jax.device_put(worths)
 
@@ -93,16 +92,6 @@ def evaluate_all(game: Game) -> Float[Array, "size *out"]:
     inner = evaluate(game, all_coalitions(game.num_players)[1:-1])
     ends = jnp.zeros_like(game.empty)[None], jnp.asarray(game.full - game.empty)[None]
     return jnp.concatenate([ends[0], jnp.asarray(inner - game.empty, ends[0].dtype), ends[1]])
-
-
-class Options(NamedTuple):
-    """How a game is evaluated outside of jit; see `evaluate`."""
-
-    batch_size: BatchSize = "auto"
-    progress: bool | None = None
-    checkpoint: str | os.PathLike | None = None
-    mesh: Mesh | None = None
-    note: Note = None
 
 
 def evaluate_on_host(

@@ -4,7 +4,7 @@ import jax
 from jaxtyping import Array, Float
 
 from jaxshap.engine.batches import is_traced
-from jaxshap.engine.evaluation import Options
+from jaxshap.engine.options import Options
 from jaxshap.engine.runner import run
 from jaxshap.errors import InputError
 from jaxshap.estimators import Exact

@@ -10,9 +10,10 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.engine.batches import is_traced
 from jaxshap.engine.compilation import compiled
-from jaxshap.engine.evaluation import Options, evaluate, evaluate_on_host
+from jaxshap.engine.evaluation import evaluate, evaluate_on_host
 from jaxshap.engine.host_solve import solve_on_host
 from jaxshap.engine.memory import bucket, check_fits
+from jaxshap.engine.options import Options
 from jaxshap.engine.units import in_units, rounding_error, unit_of
 from jaxshap.errors import BudgetError, EvaluationError, Interrupted
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape

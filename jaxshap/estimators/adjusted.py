@@ -6,11 +6,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from jaxshap.errors import BudgetError, InputError
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import less_rounded, sampled_estimate
 from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
-from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
+from jaxshap.games import (
+    check_kind,
+    draw_independent,
+    paired,
+    read_whole,
+    reuse_mass,
+    reuse_weights,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +45,8 @@ class RegressionAdjusted(Estimator):
     num_folds: int = 5
 
     def __post_init__(self) -> None:
-        if self.num_folds < 2:
-            raise InputError(f"num_folds={self.num_folds}: pass 2 folds or more.")
+        check_kind(self.surrogate, Surrogate, "surrogate", "LinearSurrogate(), say")
+        object.__setattr__(self, "num_folds", read_whole(self.num_folds, "num_folds", 2))
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         needed = 2 + 4 * self.num_folds

@@ -10,7 +10,9 @@ import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.games import shapley
+from jaxshap.games import read_number, read_whole, shapley
+
+MAX_DEPTH = 20  # of a tree, which has 2**depth leaves
 
 
 class Fitted(NamedTuple):
@@ -86,6 +88,9 @@ class LinearSurrogate(Surrogate):
 
     ridge: float = 1e-6
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
+
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
     ) -> Fitted:
@@ -116,6 +121,9 @@ class PairwiseSurrogate(Surrogate):
     """
 
     ridge: float = 1e-2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
 
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
@@ -154,6 +162,14 @@ class BoostedTrees(Surrogate):
     depth: int = 3
     learning_rate: float = 0.2
     ridge: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "num_trees", read_whole(self.num_trees, "num_trees"))
+        object.__setattr__(self, "depth", read_whole(self.depth, "depth", most=MAX_DEPTH))
+        object.__setattr__(
+            self, "learning_rate", read_number(self.learning_rate, "learning_rate", above=0)
+        )
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
 
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]

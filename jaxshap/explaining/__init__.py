@@ -9,5 +9,6 @@ from jaxshap.explaining.problem import Problem as Problem
 from jaxshap.explaining.problem import read_problem as read_problem
 from jaxshap.explaining.rounds import check_worths as check_worths
 from jaxshap.explaining.summary import Summary as Summary
+from jaxshap.explaining.summary import read_labels_of_rows as read_labels_of_rows
 
 __all__ = ["Explanation", "Summary", "explain", "load"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining.archive_members import DATA, order_of, read_members
+from jaxshap.games import read_path
 from jaxshap.interactions import Interactions
 
 OPTIONAL = {
@@ -52,6 +53,7 @@ def save(self: Any, path: str | os.PathLike) -> None:
         ...     jaxshap.load(f"{folder}/explanation.npz").values.tolist()
         [[2.0, 2.0]]
     """
+    path = read_path(path, "path")
     names = [field.name for field in dataclasses.fields(self) if field.name != "source"]
     fields: dict[str, Any] = {name: getattr(self, name) for name in names}
     if isinstance(self.data, dict):
@@ -66,6 +68,7 @@ def save(self: Any, path: str | os.PathLike) -> None:
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
+    path = read_path(path, "path")
     fields: dict[str, Any] = read_members(path, names | {"interactions_error"}, names - OPTIONAL)
     if "interactions" in fields:
         values, error = fields["interactions"], fields.pop("interactions_error")

@@ -75,9 +75,12 @@ def _summary(explanation: "Explanation"):
     their 95 % intervals; the mean of these halves bounds that of a mean.
     """
     half = explanation.interval().upper - explanation.values
-    values, error = (part.reshape(*part.shape[:2], -1) for part in (explanation.values, half))
+    shape = *half.shape[:2], int(np.prod(half.shape[2:]))  # also of nothing
+    values, error = (part.reshape(shape) for part in (explanation.values, half))
     single = len(values) == 1
-    numbers, errors = (values[0], error[0]) if single else (np.abs(values).mean(0), error.mean(0))
+    count = max(1, len(values))
+    means = np.abs(values).sum(0) / count, error.sum(0) / count
+    numbers, errors = (values[0], error[0]) if single else means
     order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]
     what = ("value" if single else "mean |value|") + " ± error (95 %)"
     own = explanation.row_outputs

@@ -13,11 +13,11 @@ from jaxshap.engine import (
     BatchSize,
     Options,
     Run,
-    check_batch_size,
     plan_size,
     read_budget,
     read_estimator,
     read_key,
+    read_options,
 )
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimator, Scattered
@@ -36,6 +36,7 @@ from jaxshap.explaining.reporting import reported, source_of
 from jaxshap.explaining.rounds import run_rounds
 from jaxshap.explaining.separate import estimate_separately
 from jaxshap.explaining.tree_explainer import explain_trees
+from jaxshap.games import read_flag, read_number
 from jaxshap.inputs import Groups, Players, Top
 from jaxshap.trees import is_tree_model
 from jaxshap.values import ValueFunction, check_few_rows, check_repeatable
@@ -131,12 +132,11 @@ def explain(
         ([[1.0, 1.5]], [1.5])
     """
     clock = read_clock(seconds)
-    if tol is not None and not tol > 0:
-        raise InputError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
+    tol = None if tol is None else read_number(tol, "tol", above=0)
+    separate_draws = read_flag(separate_draws, "separate_draws")
     plain = estimator is None and groups is None and reward is None and value is None
     plain = plain and (isinstance(outputs, Top) or not callable(outputs))
-    check_batch_size(batch_size)
-    options = Options(batch_size, progress, checkpoint, mesh)
+    options = read_options(batch_size, progress, checkpoint, mesh)
     if plain and is_tree_model(model):
         check_tree_options(options, separate_draws)
         named = feature_names, output_names
@@ -179,9 +179,8 @@ def _explain_together(
         size = spent.answers.num_evaluations
         source = source_of(problem, lambda: game)
         how = size, problem, source, names, estimator, game
-        return reported(
-            spent.estimate, game.empty, *how, sets=sets_of(spent, game, estimator, order)
-        )
+        sets = None if order is None else sets_of(spent, game, estimator, order)
+        return reported(spent.estimate, game.empty, *how, sets=sets)
 
     return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
 

@@ -7,7 +7,8 @@ import jax
 import numpy as np
 
 from jaxshap.engine import bucket
-from jaxshap.games import Game, Host, grouped
+from jaxshap.errors import InputTypeError
+from jaxshap.games import Game, Host, check_function, grouped
 from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
 from jaxshap.rewards import reward as rewarded
 from jaxshap.values import ValueFunction, marginal, needs_background
@@ -87,6 +88,12 @@ def read_problem(
 
     Where no background is needed, the rows stand in its place wherever two inputs are compared.
     """
+    if value is not None:
+        check_function(value, "value", "a value function, such as jaxshap.conditional")
+    if isinstance(model, Game):
+        raise InputTypeError(
+            "model= is a game: pass it to jaxshap.estimate, or pass explain the model itself."
+        )
     background = X if background is None else background
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
     predict, classes = read_model(model, inputs)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, estimate, jitted_with_model
+from jaxshap.engine import BatchSize, Options, estimate, jitted_with_model, run
 from jaxshap.errors import ModelOutputError
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.explaining.problem import Problem, pad_rows
@@ -46,9 +46,10 @@ def _on_host(problem: Problem, key, estimator: Estimator, budget: int, batch_siz
         own = slice(number, number + 1)
         game = problem.game_of(jax.tree.map(lambda leaf, own=own: leaf[own], problem.inputs.rows))
         own_key = jax.random.fold_in(key, number)
-        each.append((estimate(own_key, game, estimator, budget, batch_size=batch_size), game.empty))
+        options = Options(batch_size, progress=False)
+        each.append((run(own_key, game, estimator, budget, options).estimate, game.empty))
     rows = [row for row, _ in each]
-    together = jax.tree.map(lambda *fields: jnp.concatenate(fields, axis=1), *rows)
+    together = jax.tree.map(lambda *fields: np.concatenate(fields, axis=1), *rows)
     return together, np.concatenate([empty for _, empty in each])
 
 

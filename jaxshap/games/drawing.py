@@ -12,11 +12,6 @@ MAX_RANKED = 2**31  # a size with fewer coalitions is drawn by rank, without rep
 GOLDEN_RATIO = 0.6180339887498949  # its multiples modulo 1 are spread most evenly
 
 
-def as_key(key: Key[Array, ""] | int | np.integer) -> Key[Array, ""]:
-    """A JAX key as it is, or the key with this seed."""
-    return jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
-
-
 @functools.cache
 def num_pairs(num_players: int) -> tuple[int, ...]:
     """How many pairs {S, N∖S} have a smaller side of size 1..⌊n/2⌋, capped at `MAX_RANKED`."""

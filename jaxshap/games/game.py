@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
+from jaxshap.games.arguments import check_function, read_whole
 from jaxshap.games.numbers import as_array
 from jaxshap.games.precision import widened
 from jaxshap.games.pytrees import as_pytree
@@ -175,15 +176,12 @@ def make_game(value: Any, num_players: Any, name: str = "game") -> Game:
         >>> jaxshap.shapley_values(game).tolist()
         [2.0, 2.0, 2.0]
     """
-    if not callable(value):
+    check_function(value, "value", "one that takes a coalition and returns its worth")
+    if isinstance(num_players, float | np.floating):
         raise InputTypeError(
-            f"{value!r} is not a function: pass one that takes a coalition and returns its worth."
+            f"num_players={num_players}: pass a whole number from 1 on, as an int."
         )
-    if isinstance(num_players, bool) or not isinstance(num_players, int | np.integer):
-        raise InputTypeError(f"num_players={num_players!r}: pass a whole number of players.")
-    if num_players < 1:
-        raise InputError(f"a game needs at least one player, not num_players={num_players}.")
-    num_players = int(num_players)
+    num_players = read_whole(num_players, "num_players")
     value = value if isinstance(value, Host) else as_pytree(value)
     empty, full = _endpoints(value, num_players)
     return Game(value, empty, full, num_players, name)

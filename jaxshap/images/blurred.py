@@ -36,8 +36,8 @@ class Blurred:
         >>> images, players = np.eye(4)[None], jaxshap.patches((4, 4), 2)
         >>> blurred = jaxshap.images.Blurred(width=2)
         >>> ex = jaxshap.explain(lambda x: x[:, 0, 0], images, groups=players, value=blurred)
-        >>> ex.value_function, ex.values.round(2).tolist()
-        ('blurred (2 pixels)', [[0.71, 0.0, 0.0, 0.0]])
+        >>> ex.value_function, ex.values.astype(float).round(2).tolist()
+        ('blurred (2 pixels)', [[0.72, 0.0, 0.0, 0.0]])
     """
 
     width: float | None = None

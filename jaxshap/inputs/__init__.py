@@ -34,7 +34,9 @@ from jaxshap.inputs.players import tokens as tokens
 from jaxshap.inputs.reading import Inputs as Inputs
 from jaxshap.inputs.reading import read_inputs as read_inputs
 from jaxshap.inputs.reading import read_weights as read_weights
+from jaxshap.inputs.tables import is_list as is_list
 from jaxshap.inputs.tables import read_background as read_background
+from jaxshap.inputs.tables import read_lengths as read_lengths
 from jaxshap.inputs.tables import read_names as read_names
 from jaxshap.inputs.tables import read_table as read_table
 

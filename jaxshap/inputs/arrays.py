@@ -10,7 +10,7 @@ from jax.core import Tracer
 from jaxtyping import PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import Host, as_numbers, at_least_float32
+from jaxshap.games import Host, as_array, as_numbers, at_least_float32
 from jaxshap.inputs.players import Players
 
 BACKGROUND = "the background"
@@ -81,9 +81,10 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
     dtype = at_least_float32(floating[0]) if floating else jnp.result_type(float)
     if weights is None:
         return np.full(count, 1 / count, dtype)
-    if np.shape(weights) != (count,):
+    weights = as_array(weights, "weights")
+    if weights.shape != (count,):
         raise InputError(
-            f"weights have shape {np.shape(weights)} for {count} background rows: pass one a row."
+            f"weights have shape {weights.shape} for {count} background rows: pass one a row."
         )
     if isinstance(weights, Tracer):
         return weights / weights.sum()

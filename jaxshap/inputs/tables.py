@@ -1,12 +1,15 @@
 """Numeric tables from DataFrames, arrays and lists of rows."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import as_array, holds_numbers, is_real
+from jaxshap.games import as_array, holds_numbers, is_real, read_whole, shown
+
+MAX_ENTRIES = 2**28  # of players, 2 GB of numbers: more is a slip of the pen
 
 
 class Table(NamedTuple):
@@ -81,9 +84,24 @@ def _numeric(array, what: str, names: Sequence[str]):
 
 def read_names(names: Any, what: str) -> tuple[str, ...]:
     """Names as text; numbers may serve as names, and one text is not a list of letters."""
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-        raise InputTypeError(f"{what}={names!r}: pass a list of names.")
+    if isinstance(names, str | bytes) or not is_list(names):
+        raise InputTypeError(f"{what}={shown(names)}: pass a list of names.")
     return tuple(map(str, names))
+
+
+def is_list(things: Any) -> bool:
+    """Whether one can go through things one by one; arrays without dimensions say so wrongly."""
+    return isinstance(things, Iterable) and getattr(things, "ndim", 1) > 0
+
+
+def read_lengths(shape: Any, what: str) -> tuple[int, ...]:
+    """Positive lengths of the axes of an array."""
+    if isinstance(shape, str | bytes) or not is_list(shape) or not len(tuple(shape)):
+        raise InputTypeError(f"{what}={shown(shape)}: pass one positive length for each axis.")
+    lengths = tuple(read_whole(length, f"a length of {what}") for length in shape)
+    if math.prod(lengths) > MAX_ENTRIES:
+        raise InputError(f"{what}={shown(shape)} has more than {MAX_ENTRIES} entries.")
+    return lengths
 
 
 def repeated(items: Sequence) -> list:

@@ -21,6 +21,7 @@ from jaxshap.plots.style import (
     Axes,
     colours_by_sign,
     draw_errors,
+    given_axes,
     largest,
     name_rows,
     new_axes,
@@ -59,7 +60,7 @@ def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> 
     check_one_output(explanation, "bar")
     values, errors = drawn_values(explanation)
     order = largest(np.abs(values), most)
-    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
     heights, signed = np.arange(len(order)), len(explanation) == 1  # mean |value| has no sign
     colours = colours_by_sign(values[order]) if signed else LINES[0]
     ax.barh(heights, values[order], color=colours, height=0.7)
@@ -117,7 +118,7 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = Non
     texts = [number_text(step, spread, signed=True) for step, spread in pairs]
     if hidden and spreads[-1] > 0:
         texts[-1] += " at most"
-    ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
+    ax = given_axes(ax) or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
     _draw_steps(ax, float(explanation.base_values[0]), steps, spreads, texts)
     name_rows(ax, ["base value", *names, "prediction"])
     what = f"output of the model ({interval_words(spreads, explanation)})"

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.selection import (
     check_not_empty,
     check_one_output,
@@ -22,6 +23,7 @@ from jaxshap.plots.style import (
     LINES,
     Axes,
     draw_errors,
+    given_axes,
     largest,
     legend_beside,
     name_rows,
@@ -63,6 +65,7 @@ def compare(
         >>> [text.get_text() for text in jaxshap.plots.compare(by_name).get_legend().get_texts()]
         ['zeros', 'data']
     """
+    check_kind(explanations, dict, "explanations", "a dict of explanations by name")
     if not explanations:
         raise InputError("there are no explanations to compare: pass a dict of them by name.")
     first = next(iter(explanations.values()))
@@ -109,6 +112,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
         >>> [text.get_text() for text in jaxshap.plots.classes(ex).get_legend().get_texts()]
         ['output 0', 'output 1']
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if explanation.values.ndim != 3:
         raise InputError(
             "classes draws several outputs, and the values have shape "
@@ -121,7 +125,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
     if len(explanation) == 1:
         return _draw_groups([explanation], values, errors, names, most, ax)
     order = largest(values.sum(1), most)
-    ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
+    ax = given_axes(ax) or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, widths = np.arange(len(order)), values[order]
     starts = np.cumsum(widths, axis=1) - widths
     for number, name in enumerate(names):
@@ -147,7 +151,7 @@ def _draw_groups(
     """Draw k bars per feature, side by side."""
     explanation = explanations[0]
     order = largest(np.abs(values).max(1), most)
-    ax = ax or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
+    ax = given_axes(ax) or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height

@@ -5,9 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from jaxshap.games import check_kind
 from jaxshap.interactions import Decomposition
 from jaxshap.plots.sets import check_one_number, player_names
-from jaxshap.plots.style import Axes, colours_by_sign, largest, new_axes, shortened, tidy, wrapped
+from jaxshap.plots.style import (
+    Axes,
+    colours_by_sign,
+    given_axes,
+    largest,
+    new_axes,
+    shortened,
+    tidy,
+    wrapped,
+)
 
 MAX_LABEL_CHARACTERS = 44  # beside a bar
 MIN_SIZE = 1e-3  # of the largest component, below which a component has no bar of its own
@@ -45,6 +55,12 @@ def component_bars(
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['x0 × x1 × x2', '6 other components']
     """
+    check_kind(
+        decomposition,
+        Decomposition,
+        "decomposition",
+        "what jaxshap.interactions.decompose returned",
+    )
     values = np.asarray(check_one_number(decomposition).values, np.float64)
     labels = list(map(shortened, player_names(names, decomposition.num_players)))
     orders = decomposition.members.sum(1)
@@ -52,7 +68,7 @@ def component_bars(
     prediction = float(decomposition.full)
     hidden = 2**decomposition.num_players - 1 - len(shown)
     lengths = np.r_[values[shown], [prediction - values[0] - values[shown].sum()] * bool(hidden)]
-    ax = ax or new_axes(7.5, 1.2 + 0.32 * len(lengths))
+    ax = given_axes(ax) or new_axes(7.5, 1.2 + 0.32 * len(lengths))
     colours = colours_by_sign(values[shown]) + ["0.7"] * bool(hidden)
     hatches = [ORDER_HATCHES[min(order, 4) - 1] for order in orders[shown]] + [""] * bool(hidden)
     rows = np.arange(len(lengths))

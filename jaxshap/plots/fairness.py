@@ -6,12 +6,14 @@ import numpy as np
 
 from jaxshap.causal import Disparity
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.plots.style import (
     QUANTILE,
     Axes,
     colours_by_sign,
     draw_errors,
     error_words,
+    given_axes,
     largest,
     new_axes,
     shortened,
@@ -50,6 +52,7 @@ def disparity(
         >>> jaxshap.plots.disparity(between).get_xlabel()
         'mean attribution, b less a (± 1.96 standard errors)'
     """
+    check_kind(disparity, Disparity, "disparity", "what jaxshap.causal.disparity returned")
     number = _group_number(disparity, group)
     values, errors = disparity.values[number], QUANTILE * disparity.std_error[number]
     if values.ndim > 1:
@@ -58,7 +61,7 @@ def disparity(
             "explanation's."
         )
     order = largest(np.abs(values), most)[::-1]
-    ax = ax or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
+    ax = given_axes(ax) or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
     heights = np.r_[np.arange(len(order)) + 1.3, 0]  # the sum stands apart
     lengths = np.r_[values[order], disparity.total[number]]
     spreads = np.r_[errors[order], QUANTILE * disparity.total_std_error[number]]

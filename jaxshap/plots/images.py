@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
 from jaxshap.plots.selection import check_one_output, check_one_row, half_intervals
-from jaxshap.plots.style import DIVERGING, Axes, largest, new_axes
+from jaxshap.plots.style import DIVERGING, Axes, given_axes, largest, new_axes
 
 MAX_SIGNS = 40  # + and − in one picture
 MIN_SIGN_SHARE = 0.05  # of the largest |value|, below which a patch has no sign
@@ -45,6 +46,7 @@ def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> 
         >>> [text.get_text() for text in jaxshap.plots.patches(ex, players.owner).texts]
         ['+']
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_one_output(explanation, "patches")
     check_one_row(explanation, "patches")
     owner = checked_owner(explanation, owner)
@@ -52,7 +54,7 @@ def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> 
     unsure = (np.abs(values) < errors) & (errors > 0)
     picture = grey_images(explanation, owner)[0]
     height, width = owner.shape
-    ax = ax or new_axes(4 * max(1, width / height) + 1.2, 4 * max(1, height / width))
+    ax = given_axes(ax) or new_axes(4 * max(1, width / height) + 1.2, 4 * max(1, height / width))
     extent = np.abs(values).max() or 1
     shades, limit = on_pixels(explanation.values, owner)[0], COLOUR_RANGE * extent
     image = ax.imshow(shades, cmap=DIVERGING + "_r", vmin=-limit, vmax=limit)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.games import read_whole
 from jaxshap.interactions import Interactions
 from jaxshap.plots.sets import check_one_number, player_names
-from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, Axes, new_axes, shortened
+from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, Axes, given_axes, new_axes, shortened
 
 MAX_NUMBERED_PLAYERS = 12  # whose cells have room for numbers
 MIN_STRENGTH = 1e-3  # of the strongest pair, below which a pair counts as 0
@@ -45,7 +46,7 @@ def interaction_heatmap(
     matrix = np.asarray(check_one_number(interactions).matrix(), np.float64)
     labels = list(map(shortened, player_names(names, interactions.num_players)))
     number = len(matrix)
-    ax = ax or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
+    ax = given_axes(ax) or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
     extent = np.nanmax(np.abs(matrix), initial=0) or 1
     ax.set_facecolor("0.85")  # seen where an interaction is not known
     image = ax.imshow(matrix, cmap=DIVERGING + "_r", vmin=-extent, vmax=extent)
@@ -97,12 +98,12 @@ def interaction_network(
     matrix = np.asarray(check_one_number(interactions).matrix(), np.float64)
     labels = list(map(shortened, player_names(names, interactions.num_players)))
     number = len(matrix)
-    ax = ax or new_axes(6.4, 5.6)
+    ax = given_axes(ax) or new_axes(6.4, 5.6)
     angles = np.pi / 2 - 2 * np.pi * np.arange(number) / number
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     first, second = np.triu_indices(number, 1)
     pairs = np.nan_to_num(matrix[first, second])
-    strongest = np.argsort(-np.abs(pairs))[:most]
+    strongest = np.argsort(-np.abs(pairs))[: read_whole(most, "most")]
     extent = np.abs(pairs).max(initial=0) or 1
     drawn = strongest[np.abs(pairs[strongest]) > MIN_STRENGTH * extent]
     for pair in drawn[::-1]:

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.lime import WidthStability
 from jaxshap.plots.style import (
     LINES,
     QUANTILE,
     Axes,
+    given_axes,
     largest,
     legend_beside,
     new_axes,
@@ -56,6 +58,7 @@ def lime_stability(
         >>> jaxshap.plots.lime_stability(stability).get_xlabel()
         'kernel width (standard deviations)'
     """
+    check_kind(stability, WidthStability, "stability", "what jaxshap.lime.width_stability returned")
     coefficients, errors = stability.coefficients[:, row], stability.std_error[:, row]
     if coefficients.ndim > 2 and output is None:
         raise InputError(
@@ -64,7 +67,7 @@ def lime_stability(
     if output is not None:
         coefficients, errors = coefficients[..., output], errors[..., output]
     order = largest(np.abs(coefficients).max(0), most)
-    ax = ax or new_axes(7, 4)
+    ax = given_axes(ax) or new_axes(7, 4)
     for number, feature in enumerate(order):
         colour, dash = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
         line, band = coefficients[:, feature], QUANTILE * np.nan_to_num(errors[:, feature])

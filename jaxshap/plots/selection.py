@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.style import (
     INTERVALS,
     MAX_LINE_CHARACTERS,
@@ -16,6 +17,7 @@ from jaxshap.plots.style import (
 
 def check_one_output(explanation: Explanation, picture: str) -> None:
     """Refuse several outputs, and an explanation of nothing."""
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if explanation.values.ndim > 2:
         names = explanation.output_names
         pick = "0" if names is None else f'"{names[0]}"'
@@ -28,6 +30,7 @@ def check_one_output(explanation: Explanation, picture: str) -> None:
 
 def check_one_row(explanation: Explanation, picture: str) -> None:
     """Refuse several rows."""
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if len(explanation) != 1:
         raise InputError(
             f"{picture} draws one row and there are {len(explanation)}: pick one, such as ex[0]."
@@ -36,6 +39,7 @@ def check_one_row(explanation: Explanation, picture: str) -> None:
 
 def check_not_empty(explanation: Explanation, picture: str) -> None:
     """Refuse an explanation of nothing."""
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if not explanation.values.size:
         raise InputError(
             f"{picture} has nothing to draw: the values have shape {explanation.values.shape}."

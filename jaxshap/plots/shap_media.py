@@ -7,6 +7,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
 from jaxshap.plots.selection import check_not_empty, check_one_output
 from jaxshap.plots.shap_calls import import_shap, undisturbed
@@ -40,6 +41,7 @@ def image(explanation: Explanation, owner: Any) -> np.ndarray:
         >>> jaxshap.plots.image(ex, players.owner).shape
         (3, 2)
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_not_empty(explanation, "image")
     owner, shap = checked_owner(explanation, owner), import_shap()
     values = explanation.values
@@ -77,11 +79,13 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
         >>> "bad" in jaxshap.plots.text(ex)
         True
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_one_output(explanation, "text")
     shap = import_shap()
     rows, features = explanation.values.shape
     words = [explanation.feature_names] * rows if tokens is None else tokens
-    if [len(row) for row in words] != [features] * rows:
+    check_kind(words, list | tuple | np.ndarray, "tokens", "a list of the words of each row")
+    if [np.shape(row) for row in words] != [(features,)] * rows:
         raise InputError(f"tokens= must be {features} words for each of {rows} rows.")
     drawn = shap.Explanation(
         values=explanation.values.copy(),

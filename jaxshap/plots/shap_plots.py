@@ -4,9 +4,10 @@ from typing import Any
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind, read_whole
 from jaxshap.plots.selection import check_one_output, check_one_row
 from jaxshap.plots.shap_calls import as_shap, import_shap, undisturbed
-from jaxshap.plots.style import SEQUENTIAL, Axes, new_axes, pyplot
+from jaxshap.plots.style import SEQUENTIAL, Axes, given_axes, new_axes, pyplot
 
 SIGNED_COLOURS = "viridis"  # tells negative from positive in greyscale too
 
@@ -33,9 +34,10 @@ def beeswarm(explanation: Explanation, *, most: int = 12, ax: Axes | None = None
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['x1', 'x0']
     """
+    most = read_whole(most, "most")
     check_one_output(explanation, "beeswarm")
     drawn, shap = as_shap(explanation), import_shap()
-    ax = ax or new_axes(8, 1.5 + 0.4 * min(most, len(explanation.feature_names)))
+    ax = given_axes(ax) or new_axes(8, 1.5 + 0.4 * min(most, len(explanation.feature_names)))
     colours = None if drawn.data is None else pyplot().get_cmap(SEQUENTIAL)
     options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None}
     with undisturbed():
@@ -73,13 +75,14 @@ def scatter(
         >>> jaxshap.plots.scatter(ex, "age", by="pay").get_xlabel()
         'age'
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_one_output(explanation, "scatter")
     if explanation.data_of_features is None:
         raise InputError(
             "scatter needs what each feature was, and here features are not columns of a table."
         )
     drawn, shap = as_shap(explanation[:, feature])[:, 0], import_shap()
-    ax = ax or new_axes(6.5, 4.5)
+    ax = given_axes(ax) or new_axes(6.5, 4.5)
     colour = "black" if by is None else as_shap(explanation[:, by])[:, 0]
     colours = pyplot().get_cmap(SEQUENTIAL)
     with undisturbed():
@@ -110,13 +113,14 @@ def heatmap(explanation: Explanation, *, most: int = 12, ax: Axes | None = None)
         >>> jaxshap.plots.heatmap(ex).get_xlabel()
         'Instances'
     """
+    most = read_whole(most, "most")
     check_one_output(explanation, "heatmap")
     if len(explanation) < 2:
         raise InputError(
             "heatmap puts rows in an order and there is one: draw it with bar or waterfall."
         )
     drawn, shap = as_shap(explanation), import_shap()
-    ax = ax or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
+    ax = given_axes(ax) or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
     colours = pyplot().get_cmap(SIGNED_COLOURS)
     with undisturbed():
         shap.plots.heatmap(drawn, max_display=most, cmap=colours, ax=ax, show=False)
@@ -148,10 +152,11 @@ def shap_bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None
         >>> jaxshap.plots.shap_bar(ex).get_xlabel()
         'SHAP value'
     """
+    most = read_whole(most, "most")
     check_one_output(explanation, "shap_bar")
     drawn, shap = as_shap(explanation), import_shap()
     drawn = drawn[0] if len(explanation) == 1 else drawn
-    ax = ax or new_axes(8, 1.5 + 0.5 * min(most, len(explanation.feature_names)))
+    ax = given_axes(ax) or new_axes(8, 1.5 + 0.5 * min(most, len(explanation.feature_names)))
     with undisturbed():
         return shap.plots.bar(drawn, max_display=most, ax=ax, show=False)
 
@@ -178,6 +183,7 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> Axes:
         >>> [text.get_text() for text in jaxshap.plots.shap_waterfall(ex).texts]
         ['+2', '−1']
     """
+    most = read_whole(most, "most")
     check_one_output(explanation, "shap_waterfall")
     check_one_row(explanation, "shap_waterfall")
     drawn, shap = as_shap(explanation)[0], import_shap()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from jaxshap.errors import InputError, MissingExtraError
+from jaxshap.errors import InputTypeError, MissingExtraError
+from jaxshap.games import read_whole, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,13 @@ def new_axes(width: float | int, height: float | int) -> Axes:
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
+def given_axes(ax: Any) -> Any:
+    """The axes to draw into, or None."""
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise InputTypeError(f"ax={shown(ax)}: pass matplotlib's Axes, or None for new ones.")
+    return ax
+
+
 def tidy(ax: Axes) -> Axes:
     """The axes without their upper and right borders."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -48,8 +56,7 @@ def tidy(ax: Axes) -> Axes:
 
 def largest(sizes: Float[np.ndarray, "n"], most: int) -> Int[np.ndarray, "k"]:
     """The places of the `most` largest, from the largest down."""
-    if most < 1:
-        raise InputError(f"most={most}: pass how many to draw, 1 or more.")
+    most = read_whole(most, "most")
     return np.argsort(-sizes, kind="stable")[:most]
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
+from jaxshap.games import check_kind
 from jaxshap.plots.sets import player_names
 from jaxshap.plots.style import (
     INTERVALS,
@@ -16,6 +17,7 @@ from jaxshap.plots.style import (
     Axes,
     draw_errors,
     error_words,
+    given_axes,
     largest,
     name_rows,
     new_axes,
@@ -74,7 +76,7 @@ def residual_shares(
         )
     labels = player_names(names, len(values))
     order = largest(values, most)
-    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
     _draw_shares(ax, values[order], errors[order], [labels[player] for player in order])
     words = error_words(errors[order], bars)
     what = f"share of a player's gains that its value cannot tell, % ({words})"
@@ -110,6 +112,7 @@ def diagnosis(
         the values alone mislead; interactions of two features
         tell the rest
     """
+    check_kind(diagnosis, Diagnosis, "diagnosis", "what explanation.diagnose() returned")
     if axes is None:
         size: dict[str, Any] = {"figsize": (12, 4), "width_ratios": [1, 1.2]}
         axes = list(pyplot().subplots(1, 2, layout="constrained", **size)[1])

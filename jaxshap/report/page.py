@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import as_array, check_kind
 from jaxshap.plots import NEGATIVE, POSITIVE
 from jaxshap.report.words import Card, diagnostics, facts_of, lead
 from jaxshap.texts import TextExplanation, as_html
@@ -40,9 +41,14 @@ def report_html(
     `undiagnosed` says why there is no diagnosis. `texts` are the words that the codes of a feature
     stand for, and `packages` are named with their versions.
     """
-    if labels is not None and len(labels) != len(explanation):
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
+    if diagnosis is not None:
+        check_kind(diagnosis, Diagnosis, "diagnosis", "what explanation.diagnose() returned")
+    if title is not None:
+        check_kind(title, str, "title", "a text")
+    if labels is not None and np.shape(as_array(labels, "labels")) != (len(explanation),):
         raise InputError(
-            f"there are {len(labels)} labels for {len(explanation)} rows: pass one per row."
+            f"labels have shape {np.shape(labels)} for {len(explanation)} rows: pass one per row."
         )
     title = title or "What the model's predictions rest on"
     embedded = _num_embedded(explanation)

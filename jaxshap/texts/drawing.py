@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxshap.errors import InputTypeError
+from jaxshap.games import shown
+
 if TYPE_CHECKING:
     from jaxshap.texts.text_explanation import TextExplanation
 
@@ -54,6 +57,8 @@ class Drawn(NamedTuple):
 
 def as_html(explanation: "TextExplanation") -> str:
     """Each word on its colour above its value ± error; a dotted line where the sign is unsure."""
+    if not isinstance(getattr(explanation, "text", None), str):
+        raise InputTypeError(f"{shown(explanation)} is no explained text: pass one of them.")
     lines = []
     for drawn in _drawn(explanation):
         words = "".join(_html_piece(piece, drawn) for piece in drawn.pieces)

@@ -2,6 +2,7 @@
 
 import math
 
+from jaxshap.games import read_number, read_whole
 from jaxshap.theory.bounds import inverse_step_bound, root_step_bound
 
 
@@ -20,7 +21,8 @@ def markov(epsilon: float, expected: float) -> float:
         >>> jaxshap.theory.markov(epsilon=0.5, expected=0.125)
         0.25
     """
-    return min(1.0, expected / epsilon)
+    read_number(expected, "expected", least=0)
+    return min(1.0, expected / read_number(epsilon, "epsilon", above=0))
 
 
 def deviation(epsilon: float, expected: float) -> float:
@@ -40,6 +42,8 @@ def deviation(epsilon: float, expected: float) -> float:
         >>> round(jaxshap.theory.deviation(epsilon=0.5, expected=0.05), 4)
         0.0366
     """
+    read_number(epsilon, "epsilon", above=0)
+    read_number(expected, "expected", above=0)
     excess = (epsilon / expected - 2) / 4
     return min(1.0, 2 * math.exp(-(excess**2))) if excess > 0 else 1.0
 
@@ -60,6 +64,9 @@ def chebyshev(epsilon: float, variance: float, num_draws: int) -> float:
         >>> jaxshap.theory.chebyshev(epsilon=0.5, variance=1.0, num_draws=16)
         0.25
     """
+    read_number(epsilon, "epsilon", above=0)
+    read_number(variance, "variance", least=0)
+    read_whole(num_draws, "num_draws")
     return min(1.0, variance / (num_draws * epsilon**2))
 
 
@@ -79,6 +86,8 @@ def chebyshev_draws(epsilon: float, delta: float, variance: float) -> int:
         >>> jaxshap.theory.chebyshev_draws(epsilon=0.5, delta=0.25, variance=1.0)
         16
     """
+    _check_chance(epsilon, delta)
+    read_number(variance, "variance", least=0)
     return math.ceil(variance / (delta * epsilon**2))
 
 
@@ -110,6 +119,7 @@ def inverse_steps(
         >>> jaxshap.theory.inverse_step_bound(steps, 8, 2.0, 1.0) <= 0.05 * 0.1
         True
     """
+    _check_chance(epsilon, delta)
     at_start = inverse_step_bound(0, num_players, radius, bound, importance)
     return math.ceil(at_start / (delta * epsilon))
 
@@ -145,6 +155,12 @@ def root_steps(
         >>> round(many / few, 3)
         4.0
     """
+    _check_chance(epsilon, delta)
     share = max(delta, 1 / (2 + 4 * math.sqrt(math.log(2 / delta))))
     at_start = root_step_bound(1, num_players, radius, bound, importance)
     return math.ceil((at_start / (share * epsilon)) ** 2)
+
+
+def _check_chance(epsilon: float, delta: float) -> None:
+    read_number(epsilon, "epsilon", above=0)
+    read_number(delta, "delta", above=0, below=1)

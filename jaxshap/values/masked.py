@@ -12,7 +12,15 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.engine import bucket, byte_limit, jitted_with_model
-from jaxshap.games import Game, Host, as_pytree, at_least_float32, widened
+from jaxshap.games import (
+    Game,
+    Host,
+    as_pytree,
+    at_least_float32,
+    check_function,
+    check_kind,
+    widened,
+)
 from jaxshap.inputs import (
     Players,
     check_alike,
@@ -40,6 +48,9 @@ def masked_game(
     Players are the columns of a table, or `players` says which parts of an input they own. The
     endpoints need no mixing: the model on the rows, and its mean over the references.
     """
+    check_function(model, "model", "one that maps a batch of rows to outputs")
+    if players is not None:
+        check_kind(players, Players, "players", "what jaxshap.tokens, segments or patches make")
     rows, references = checked_inputs(model, rows, references, players)
     weights = checked_weights(weights, num_rows_of(references), rows)
     columns = jax.tree.leaves(rows)[0].shape[1] if players is None else len(players)

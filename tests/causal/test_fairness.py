@@ -180,7 +180,7 @@ def test_what_cannot_be_done_says_what_to_do():
     with pytest.raises(ValueError, match="one label a row"):
         disparity(one, ["a", "b"])
     for missing in (None, np.nan):
-        with pytest.raises(ValueError, match=r"1 row\(s\) have no group"):
+        with pytest.raises(ValueError, match=r"1 row\(s\) have no label"):
             disparity(one, np.array(["a", "b", "a", missing], object))
     with pytest.raises(ValueError, match="two groups or more"):
         disparity(one, ["a"] * 4)

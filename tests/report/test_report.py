@@ -174,7 +174,7 @@ def test_a_report_that_cannot_be_written_leaves_the_older_one(tmp_path, monkeypa
 
 
 def test_a_wrong_number_of_labels_is_refused():
-    with pytest.raises(ValueError, match="2 labels for 6 rows"):
+    with pytest.raises(ValueError, match=r"shape \(2,\) for 6 rows"):
         report_html(explanation(), labels=[0, 1])
 
 

@@ -23,7 +23,7 @@ def widened_error(rows: Rows, posterior: Posterior) -> Float[Array, "k out"]:
     of them, not below 3. The posterior is too sure of itself with few rows, of games that jump (κ
     large), and not sure enough of sparse ones (r small). The form was chosen on random games of
     seventeen kinds, its first factor on the games of `benchmarks/shapiq_games.py`, the eight rows
-    and the 0.8 on `benchmarks/coverage.py` with seeds of their own.
+    and the 0.8 on `benchmarks/interval_coverage.py` with seeds of their own.
     """
     count = rows.live.sum().astype(posterior.values.dtype)
     standard = posterior.left_out / jnp.maximum(posterior.expected, 1e-30)
