@@ -10,6 +10,32 @@ import numpy as np
 from jaxshap.errors import InputError, MissingExtraError
 
 
+def display_data(self: Any) -> np.ndarray | None:
+    """What each feature was, as people know it: words in place of codes, and nothing if missing.
+
+    Example:
+        >>> import jaxshap, pandas as pd
+        >>> def model(table):
+        ...     return table["age"] + 10.0 * (table["town"] == "Rome")
+        >>> X = pd.DataFrame({"age": [40.0, 50.0], "town": ["Rome", "Oslo"]})
+        >>> jaxshap.explain(model, X, X).display_data.tolist()
+        [[40.0, 'Rome'], [50.0, 'Oslo']]
+    """
+    data = self.data_of_features
+    if data is None or not self.words:
+        return data
+    shown = np.array(data, object)
+    for place, name in enumerate(self.feature_names):
+        words = self.words.get(name)
+        if words is not None:
+            shown[:, place] = [_word(words, number) for number in data[:, place]]
+    return shown
+
+
+def _word(words: tuple[str, ...], number: float) -> str:
+    return words[int(number)] if 0 <= number < len(words) else "missing"
+
+
 def to_shap(self: Any) -> Any:
     """This explanation for shap's plots.
 
@@ -35,8 +61,11 @@ def to_shap(self: Any) -> Any:
         values=self.values,
         base_values=self.base_values,
         data=self.data_of_features,
+        display_data=display_data(self) if self.words else None,
         feature_names=list(self.feature_names),
-        output_names=None if names is None else list(names),
+        output_names=names[0]
+        if names is not None and self.values.ndim == 2
+        else names and list(names),
         error_std=self.std_error,
     )
 

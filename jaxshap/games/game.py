@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
 from jaxshap.games.arguments import check_function, read_whole
 from jaxshap.games.numbers import as_array
-from jaxshap.games.precision import widened
+from jaxshap.games.precision import as_worths, widened
 from jaxshap.games.pytrees import as_pytree
 
 
@@ -147,7 +147,8 @@ class Host:
             raise ModelOutputError(
                 f"the model did not return an array of numbers: {error}"
             ) from error
-        return np.array(output)  # a copy: the model may write its next answer to the same memory
+        output = np.array(output)  # a copy: the model may write its next answer to the same memory
+        return as_worths(output) if output.dtype.kind in "biu" else output
 
 
 def make_game(value: Any, num_players: Any, name: str = "game") -> Game:

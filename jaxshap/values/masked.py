@@ -16,10 +16,10 @@ from jaxshap.games import (
     Game,
     Host,
     as_pytree,
+    as_worths,
     at_least_float32,
     check_function,
     check_kind,
-    widened,
 )
 from jaxshap.inputs import (
     Players,
@@ -189,14 +189,14 @@ class Masked:
         inputs = jax.tree.map(mix, masks(coalition, self.owner, rows), rows, references)
         shape = num_rows_of(rows), len(weights)
         outputs = self.model(jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), inputs))
-        outputs = widened(outputs.reshape(*shape, *outputs.shape[1:]))
+        outputs = as_worths(outputs.reshape(*shape, *outputs.shape[1:]))
         return weighted_sum(weights.astype(outputs.dtype), outputs)
 
 
 @jitted_with_model
 def _ends(masked: Masked):
     """The model on the rows and on the references, and its weighted mean over the references."""
-    full, ends = widened(masked.model(masked.rows)), widened(masked.model(masked.references))
+    full, ends = as_worths(masked.model(masked.rows)), as_worths(masked.model(masked.references))
     empty = weighted_sum(masked.weights.astype(ends.dtype), ends[None])[0]
     return full, ends, jnp.broadcast_to(empty, full.shape)
 
@@ -209,7 +209,7 @@ def outputs_of_ends(masked: Masked) -> tuple[Array, Array]:
 @jitted_with_model
 def _ends_with_parts_that_stay(masked: Masked):
     """The model on the rows, and v(∅), for which what stays is mixed with every reference."""
-    return widened(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
+    return as_worths(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
 
 
 @functools.partial(jitted_with_model, static_argnums=1)
