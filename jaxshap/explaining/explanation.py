@@ -10,7 +10,7 @@ from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
 from jaxshap.explaining.arithmetic import absolute, cohorts, mean, minus, sample
-from jaxshap.explaining.conversion import display_data, to_frame, to_shap
+from jaxshap.explaining.conversion import display_data, to_frame, to_shap, to_shapiq
 from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
@@ -238,6 +238,6 @@ class Explanation:
         return display.as_html(self)
 
     # methods that fill files of their own
-    to_shap, to_frame, save = to_shap, to_frame, save
+    to_shap, to_shapiq, to_frame, save = to_shap, to_shapiq, to_frame, save
     mean, sample, cohorts, summary, __sub__ = mean, sample, cohorts, summary, minus
     abs, display_data = property(absolute), property(display_data)

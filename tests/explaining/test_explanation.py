@@ -130,6 +130,26 @@ def test_the_frame_has_a_line_for_every_value():
     assert isinstance(single, pd.DataFrame)
 
 
+def test_the_frame_is_of_the_library_that_is_passed():
+    polars = pytest.importorskip("polars")
+    ex = explanation()
+    frame = ex.to_frame(polars)
+    assert isinstance(frame, polars.DataFrame)
+    assert frame.columns == list(ex.to_frame().columns)
+    assert frame.rows() == list(ex.to_frame(pd).itertuples(index=False, name=None))
+
+
+def test_shapiq_takes_one_row_and_output():
+    ex = explanation()
+    one = ex[3, :, "yes"]
+    theirs = one.to_shapiq()
+    assert [theirs[(player,)] for player in range(4)] == one.values[0].tolist()
+    assert theirs.baseline_value == one.base_values.item()
+    assert theirs.estimated is not one.exact
+    with pytest.raises(ValueError, match=r"explanation\[0, :, 0\]"):
+        ex[3].to_shapiq()
+
+
 def test_shap_draws_it():
     ex = explanation(rows=30)[:, :, "yes"].to_shap()
     assert isinstance(ex, shap.Explanation)
