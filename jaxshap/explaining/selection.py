@@ -80,13 +80,8 @@ def positions(index: Any, names: tuple[str, ...] | None, length: int, what: str)
                 f"a mask of {what}s has shape {mask.shape}: it must be ({length},)."
             )
         return np.flatnonzero(mask).tolist()
-    many: list[Any] = (
-        [index]
-        if single
-        else np.atleast_1d(index).tolist()
-        if isinstance(index, np.ndarray)
-        else list(index)
-    )
+    given: Any = np.atleast_1d(index).tolist() if isinstance(index, np.ndarray) else index
+    many: list[Any] = [given] if single else list(given)
     for entry in many:
         if isinstance(entry, bool) or not isinstance(entry, int | str | np.integer):
             raise SelectionError(f"{shown(entry)} is no {what}: pass its name or number.")

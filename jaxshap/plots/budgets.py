@@ -62,7 +62,7 @@ def convergence(
         >>> [bars.get_label() for bars in ax.containers]
         ['x0', 'x3']
     """
-    check_kind(explanations, list | tuple, "explanations", "a list of them")
+    check_kind(explanations, (list, tuple), "explanations", "a list of them")
     if not explanations:
         raise InputError(
             "there are no explanations to draw: pass a list of them with growing budgets."

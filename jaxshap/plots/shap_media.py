@@ -83,7 +83,7 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     shap = import_shap()
     rows, features = explanation.values.shape
     words = [explanation.feature_names] * rows if tokens is None else tokens
-    check_kind(words, list | tuple | np.ndarray, "tokens", "a list of the words of each row")
+    check_kind(words, (list, tuple, np.ndarray), "tokens", "a list of the words of each row")
     if [np.shape(row) for row in words] != [(features,)] * rows:
         raise InputError(f"tokens= must be {features} words for each of {rows} rows.")
     drawn = shap.Explanation(

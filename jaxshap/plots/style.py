@@ -42,7 +42,7 @@ def new_axes(width: float | int, height: float | int) -> Axes:
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def given_axes(ax: Any) -> Any:
+def given_axes(ax: Any) -> Axes | None:
     """The axes to draw into, or None."""
     if ax is not None and not hasattr(ax, "get_figure"):
         raise InputTypeError(f"ax={shown(ax)}: pass matplotlib's Axes, or None for new ones.")
