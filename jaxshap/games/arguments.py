@@ -24,11 +24,11 @@ def read_whole(value: Any, what: str, least: int = 1, most: int = MAX_COUNT) -> 
     whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if isinstance(number, float | np.floating) and math.isfinite(number):
         whole = float(number).is_integer()
-    limits = f"from {least} on" if most == MAX_COUNT else f"from {least} to {most}"
+    limits = f", {least} or more" if most == MAX_COUNT else f" from {least} to {most}"
     if not whole:
-        raise InputTypeError(f"{what}={shown(value)}: pass a whole number {limits}.")
+        raise InputTypeError(f"{what}={shown(value)}: pass a whole number{limits}.")
     if not least <= number <= most:
-        raise InputError(f"{what}={shown(value)}: pass a whole number {limits}.")
+        raise InputError(f"{what}={shown(value)}: pass a whole number{limits}.")
     return int(number)
 
 
@@ -102,8 +102,8 @@ def _of_jax(value: jax.Array) -> Any:
 
 
 def _range(least: float, most: float, above: float, below: float) -> str:
-    parts = {"from": least, "to": most, "above": above, "below": below}
-    return " ".join(f"{word} {end:g}" for word, end in parts.items() if math.isfinite(end))
+    ends = {"of at least": least, "above": above, "of at most": most, "below": below}
+    return " and ".join(f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end))
 
 
 _short = reprlib.Repr()

@@ -17,6 +17,7 @@ from jaxshap.games import (
     check_order,
     full_precision,
     sets_up_to,
+    shown,
     superset_sums,
     walsh,
     walsh_weights,

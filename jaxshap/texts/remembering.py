@@ -4,14 +4,14 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Shaped
 
 
 def ask_once(
     known: dict[Hashable, Any],
     contents: Sequence[Hashable],
     ask: Callable[[list[int]], np.ndarray],
-) -> Float[np.ndarray, "m *out"]:
+) -> Shaped[np.ndarray, "m *out"]:
     """The outputs for these contents; `ask` gets the positions of those not known yet, each once.
 
     What it returns is kept in `known`.

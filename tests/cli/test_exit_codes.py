@@ -155,7 +155,7 @@ def test_what_was_evaluated_before_the_end_is_written(
     folder, capsys, monkeypatch, name, code, reason
 ):
     several_batches = 8
-    monkeypatch.setattr("jaxshap.engine.evaluation.choose_batch_size", lambda *_: several_batches)
+    monkeypatch.setattr("jaxshap.engine.dispatch.choose_batch_size", lambda *_: several_batches)
     wide_table().to_csv("wide.csv", index=False)
     options = "--rows 3 --estimator permutation --budget 100 --quiet"
     assert explain(f"scoring:{name} wide.csv {options}") == code

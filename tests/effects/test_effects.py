@@ -421,10 +421,10 @@ ROWS = correlated(20)
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, (0, 0)), "pair of one feature with itself"),
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, (0, 1, 2)), "neither a feature nor a pair"),
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, []), "features is empty"),
-        (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, grid_resolution=1), "2 or more"),
+        (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, grid_resolution=1), "from 2 to"),
         (
             lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, percentiles=(0.9, 0.1)),
-            "the smaller first",
+            "the smaller one first",
         ),
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, grids={0: [np.nan]}), "finite numbers"),
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, categorical=[0.5]), "a name or a number"),
@@ -432,15 +432,18 @@ ROWS = correlated(20)
         (lambda: jaxshap.effects.ice(bilinear, ROWS, 0, centred=0.5), "pass a dict, such as"),
         (
             lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, grid_resolution=4.5),
-            "a whole number of points",
+            "a whole number from 2",
         ),
         (
             lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, score=lambda x: x[:, 0]),
             "pass inside= too",
         ),
-        (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, inside=1.5), "share of the background"),
+        (
+            lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, inside=1.5),
+            "inside=1.5: pass a number above 0 and of at most 1",
+        ),
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, weights=np.ones(3)), "one a row"),
-        (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, batch_size=0), "positive number"),
+        (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, batch_size=0), "positive whole number"),
         (lambda: jaxshap.effects.pdp(bilinear, ROWS, 0, output_names=["a", "b"]), "2 output_names"),
         (
             lambda: jaxshap.effects.pdp(bilinear, np.where(ROWS > 1, np.nan, ROWS), 0),

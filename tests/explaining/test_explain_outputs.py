@@ -143,7 +143,7 @@ def test_a_model_with_one_output_and_what_does_not_go_together_are_refused():
     with pytest.raises(jaxshap.InputError, match="Top"):
         jaxshap.explain(on_device, ROWS, BACKGROUND, **how)
     for count in (0, -1, True):
-        with pytest.raises(jaxshap.InputError, match="whole number from 1"):
+        with pytest.raises(jaxshap.InputError, match="whole number, 1 or more"):
             jaxshap.Top(count)
 
 

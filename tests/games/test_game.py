@@ -26,7 +26,7 @@ def test_endpoints_are_evaluated_once_each():
 
 
 def test_a_game_needs_a_player():
-    with pytest.raises(ValueError, match="num_players=0: pass a whole number from 1"):
+    with pytest.raises(ValueError, match="num_players=0: pass a whole number, 1 or more"):
         jaxshap.make_game(lambda s: jnp.float32(0), 0)
 
 
@@ -39,8 +39,6 @@ def test_worths_that_are_not_floating_point_are_refused_with_the_remedy():
 @pytest.mark.parametrize(
     ("worth", "message"),
     [
-        (1, "not int32: cast them"),
-        (True, "not bool: cast them"),
         (1j, "not complex64: return real numbers, such as the real part"),
         ("high", "returned .*: return floating-point numbers"),
         (None, "returned .*: return floating-point numbers"),
@@ -50,6 +48,14 @@ def test_worths_that_are_no_real_numbers_are_refused_with_the_remedy(on_host, wo
     value = jaxshap.host(lambda s: [worth] * len(s)) if on_host else lambda s: worth
     with pytest.raises(ModelOutputError, match=message):
         jaxshap.make_game(value, 3)
+
+
+@pytest.mark.parametrize("worth", [1, True])
+def test_whole_numbers_and_truth_values_are_worths_of_host_models_alone(worth):
+    game = jaxshap.make_game(jaxshap.host(lambda s: [worth] * len(s)), 3)
+    assert game.full.dtype == np.float64
+    with pytest.raises(ModelOutputError, match="cast them"):
+        jaxshap.make_game(lambda s: worth, 3)
 
 
 def test_worths_of_changing_shape_are_refused():
@@ -72,7 +78,7 @@ def test_the_number_of_players_may_be_any_kind_of_integer(kind):
 
 @pytest.mark.parametrize("number", [True, np.True_, 3.0, np.float32(3), "3", None])
 def test_a_number_of_players_that_is_no_whole_number_is_refused(number):
-    with pytest.raises(InputTypeError, match="pass a whole number from 1"):
+    with pytest.raises(InputTypeError, match="pass a whole number, 1 or more"):
         jaxshap.make_game(lambda s: jnp.float32(0), number)
 
 

@@ -565,7 +565,10 @@ def test_what_a_feature_was_has_all_digits_before_its_point(number, text):
         (lambda: plots.text(explanation(2), [["a"] * 6]), "6 words for each of 2 rows"),
         (lambda: plots.residual_shares(np.zeros((3, 2))), r"shares\[:, 0\]"),
         (lambda: plots.residual_shares(np.zeros(3), ["a"]), "1 names for 3 players"),
-        (lambda: plots.bar(explanation(), max_display=0), "max_display=0: pass how many"),
+        (
+            lambda: plots.bar(explanation(), max_display=0),
+            "max_display=0: pass a whole number, 1 or more",
+        ),
         (lambda: plots.bar(explanation(3)[[]]), "nothing to draw"),
     ],
 )

@@ -175,9 +175,6 @@ def test_host_models_and_row_blocks_give_what_traced_ones_give(how, monkeypatch)
             jaxshap.values.Gaussian(),
             r"columns \[4\] .* do not vary",
         ),
-        (normal_rows(0, 30), jaxshap.values.Gaussian(num_samples=3), "even number"),
-        (normal_rows(0, 30), jaxshap.values.Copula(shrinkage=1.0), "shrinkage in"),
-        (normal_rows(0, 30), jaxshap.values.Nearby(0), "positive number of standard deviations"),
     ],
 )
 def test_what_cannot_be_conditioned_on_is_refused_before_the_model_is_asked(
@@ -188,6 +185,19 @@ def test_what_cannot_be_conditioned_on_is_refused_before_the_model_is_asked(
 
     with pytest.raises(ValueError, match=message):
         jaxshap.conditional(jaxshap.host(model), background[:2], background, how=how)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: jaxshap.values.Gaussian(num_samples=3), "num_samples=3: pass an even number"),
+        (lambda: jaxshap.values.Copula(shrinkage=1.0), "a number of at least 0 and below 1"),
+        (lambda: jaxshap.values.Nearby(0), "bandwidth=0: pass a number above 0"),
+    ],
+)
+def test_ways_to_condition_refuse_settings_that_mean_nothing(make, message):
+    with pytest.raises(jaxshap.InputError, match=message):
+        make()
 
 
 def test_shrinkage_makes_a_singular_covariance_usable():
