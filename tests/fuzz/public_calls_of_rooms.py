@@ -72,6 +72,9 @@ def of_texts(absent, **options):
     return texts.explain_texts(score_texts, ["not good"], absent=absent, **options)
 
 
+STRUCTURAL = causal.StructuralModel(
+    {"x0": ((), lambda noise: noise), "x1": (("x0",), lambda noise, cause: cause + noise)}
+)
 GRIDS = {"grids": None, "grid_resolution": 4, "percentiles": (0.05, 0.95), "categorical": ()}
 NAMED = {"feature_names": NAMES, "output_names": None, "batch_size": "auto"}
 TEXT = {"tokenizer": None, "players": texts.words, "absent": texts.Removed(), "max_length": None}
@@ -90,6 +93,18 @@ CALLS_OF_ROOMS: dict[str, Call] = {
         graph=None,
         feature_names=NAMES,
     ),
+    "causal.adjusted_mean": call(
+        causal.adjusted_mean,
+        model=MODEL,
+        X=BACKGROUND,
+        treatment=0,
+        at=[0.0, 1.0],
+        graph=None,
+        outcome=None,
+        feature_names=NAMES,
+    ),
+    "a structural model": call(causal.StructuralModel, mechanisms=STRUCTURAL.mechanisms),
+    "StructuralModel.sample": call(STRUCTURAL.sample, key=0, num_samples=4, do={"x0": 1.0}),
     "causal.disparity": call(
         causal.disparity, explanation=EXPLAINED, groups=["a", "b"], reference="a"
     ),
