@@ -217,6 +217,15 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     "lime.width_stability": call(
         lime.width_stability, **TABLES, **SAMPLES, widths=[0.5, 1.0], feature_names=NAMES
     ),
+    "lime.player_surrogate": call(
+        lime.player_surrogate,
+        key=0,
+        game=GAME,
+        num_samples=20,
+        kernel_width=None,
+        ridge=1.0,
+        selection=None,
+    ),
     "lime.ForwardSelection": Call(
         functools.partial(selected, lime.ForwardSelection), {"num_features": 2}
     ),

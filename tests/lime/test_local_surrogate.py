@@ -360,9 +360,9 @@ def test_stability_is_lime_at_each_width_with_one_set_of_samples():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel_width": 0.0}, "positive number of standard deviations"),
+        ({"kernel_width": 0.0}, "kernel_width=0.0: pass a number above 0"),
         ({"num_samples": 5}, "5 for 4 features: a regression needs many more samples"),
-        ({"ridge": -1.0}, "penalty of 0 or more"),
+        ({"ridge": -1.0}, "ridge=-1.0: pass a number from 0"),
         ({"categorical": ["nothing"]}, "categorical= names the column 'nothing'"),
         ({"categorical": "nothing"}, "categorical= names the column 'nothing'"),
         ({"background": table()[:1]}, "all rows of the background are the same"),
@@ -378,7 +378,7 @@ def test_what_cannot_be_done_says_what_to_do(options, message):
         jaxshap.lime.local_surrogate(0, linear, X[:1], **({"background": X} | options))
     with pytest.raises(TypeError, match="pass ForwardSelection or LassoPath"):
         jaxshap.lime.local_surrogate(0, linear, X[:1], X, selection=2)
-    with pytest.raises(ValueError, match="keeps 1 feature or more"):
+    with pytest.raises(ValueError, match="num_features=0: pass a whole number from 1"):
         ForwardSelection(0)
     with pytest.raises(ValueError, match="two widths or more"):
         jaxshap.lime.width_stability(0, linear, X[:1], X, widths=[1.0])
