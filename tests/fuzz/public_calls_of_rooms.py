@@ -211,6 +211,7 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     "Interactions.error_of": call(INTERACTIONS.error_of, players=(0, 1)),
     "Decomposition.pick": Call(lambda index: DECOMPOSITION[index], {"index": (0, 1)}),
     "Decomposition.partial_dependence": call(DECOMPOSITION.partial_dependence, players=(0, 1)),
+    "Decomposition.against_the_rest": call(DECOMPOSITION.against_the_rest, players=(0, 1)),
     "lime.local_surrogate": call(
         lime.local_surrogate, **TABLES, **SAMPLES, kernel_width=None, feature_names=NAMES
     ),
@@ -300,6 +301,7 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     ),
     "trees.base_margin": call(trees.base_margin, ensemble=TREES),
     "trees.path_dependent": call(trees.path_dependent, ensemble=TREES, rows=ROWS),
+    "trees.path_dependent_game": call(trees.path_dependent_game, ensemble=TREES, rows=ROWS),
     "trees.path_dependent_interactions": call(
         trees.path_dependent_interactions, ensemble=TREES, rows=ROWS
     ),
