@@ -75,6 +75,7 @@ def of_texts(absent, **options):
 STRUCTURAL = causal.StructuralModel(
     {"x0": ((), lambda noise: noise), "x1": (("x0",), lambda noise, cause: cause + noise)}
 )
+ADDITIVE = effects.additive_model(BACKGROUND, BACKGROUND[:, 0], max_rounds=1)
 GRIDS = {"grids": None, "grid_resolution": 4, "percentiles": (0.05, 0.95), "categorical": ()}
 NAMED = {"feature_names": NAMES, "output_names": None, "batch_size": "auto"}
 TEXT = {"tokenizer": None, "players": texts.words, "absent": texts.Removed(), "max_length": None}
@@ -123,6 +124,31 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     "causal.parent_adjustment": call(causal.parent_adjustment, graph=GRAPH, treatment="x1"),
     "causal.satisfies_backdoor": call(
         causal.satisfies_backdoor, graph=GRAPH, treatment="x1", outcome="x2", adjustment="x0"
+    ),
+    "effects.additive_model": call(
+        effects.additive_model,
+        X=BACKGROUND,
+        y=BACKGROUND[:, 0],
+        smoother=None,
+        max_rounds=2,
+        tolerance=0.01,
+        feature_names=NAMES,
+    ),
+    "AdditiveModel.predict": call(ADDITIVE.predict, rows=ROWS),
+    "AdditiveModel.contributions": call(ADDITIVE.contributions, rows=ROWS),
+    "effects.smoothing_spline": call(
+        effects.smoothing_spline, x=BACKGROUND[:, 0], y=BACKGROUND[:, 1], penalty=None
+    ),
+    "effects.marginal_means": call(
+        effects.marginal_means,
+        model=MODEL,
+        X=BACKGROUND,
+        features=0,
+        bins=2,
+        categorical=(),
+        weights=None,
+        feature_names=NAMES,
+        output_names=None,
     ),
     "effects.pdp": call(
         effects.pdp,
