@@ -211,7 +211,8 @@ class ToleranceWarning(UserWarning):
 
 
 class TimeWarning(UserWarning):
-    """`seconds=` were too few even for the smallest round; the explanation is that round's.
+    """`seconds=` were too few even for the smallest round, whose explanation is returned; or a
+    `tol=` is expected to take minutes.
 
     Example:
         >>> import jaxshap

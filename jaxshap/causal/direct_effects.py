@@ -87,7 +87,7 @@ def direct_effect(
     names = tuple(inputs.names[column] for column in columns)
     if graph is not None:
         _check_identified(graph, names, inputs.names)
-    predict, _ = read_model(model, inputs)
+    predict = read_model(model, inputs).predict
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     points = read_settings(at, len(columns), "at")
     before = _before(predict, rows, columns, reference, names)

@@ -100,7 +100,7 @@ def fair_predictor(
     table, _ = read_weights(background)
     inputs = read_inputs(table, background, None, own_columns(model, table, feature_names))
     columns = listed_columns(protected, inputs.names, "protected=")
-    predict, _ = read_model(model, inputs)
+    predict = read_model(model, inputs).predict
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     shares = checked_weights(inputs.options.get("weights"), len(rows), rows)
     _, first, which = np.unique(rows[:, columns], axis=0, return_index=True, return_inverse=True)

@@ -38,7 +38,7 @@ def read_sample(model: Any, X: Any, weights: Any, feature_names: Sequence[str] |
             "X and weights must be known where grids are made: trace the model's parameters alone."
         )
     inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
-    predict, classes = read_model(model, inputs)
+    predict, classes, *_ = read_model(model, inputs)
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     shares = np.asarray(checked_weights(weights, len(rows), rows))
     return Sample(predict, rows, shares, inputs.names, classes)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jaxshap.engine import BatchSize, bucket, byte_limit, check_batch_size, jitted_with_model
-from jaxshap.games import Host, as_pytree, widened
+from jaxshap.games import Host, as_pytree, as_worths
 from jaxshap.values import bytes_per_point_of, check_outputs, rematerialise
 
 MIN_ROWS_ALONE = 512  # on a CPU, this many rows outweigh a turn of the loop
@@ -132,14 +132,14 @@ def _by_blocks(
     count = len(rows)
     values = jnp.broadcast_to(values, (len(columns), count, values.shape[-1]))
     if count <= length:
-        return widened(evaluate(model, rows, columns, values))
+        return as_worths(evaluate(model, rows, columns, values))
     blocks = -(-count // length)
     length = -(-count // blocks)
     which = jnp.minimum(jnp.arange(blocks * length), count - 1).reshape(blocks, length)
 
     @rematerialise
     def of_block(block):
-        return widened(evaluate(model, rows[block], columns, values[:, block]))
+        return as_worths(evaluate(model, rows[block], columns, values[:, block]))
 
     outputs = jnp.moveaxis(jax.lax.map(of_block, which), 0, 1)  # (moves, blocks, length, *out)
     return outputs.reshape(len(columns), blocks * length, *outputs.shape[3:])[:, :count]
@@ -151,7 +151,7 @@ def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves row
         moved[:, own] = value
     outputs = model(inputs.reshape(-1, rows.shape[1]))
     check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
-    return widened(outputs.reshape(*inputs.shape[:2], *outputs.shape[1:]))
+    return as_worths(outputs.reshape(*inputs.shape[:2], *outputs.shape[1:]))
 
 
 def _moved(rows, columns, values) -> Float[Array, "rows features"]:

@@ -109,7 +109,8 @@ def read_key(key: Any) -> Key[Array, ""]:
                 f"key={key} does not fit in 64 bits: pass a number from −2**63 to 2**63 − 1, or a "
                 "jax.random.key."
             )
-        return jax.random.key(int(key))
+        with jax.transfer_guard("allow"):  # of the one number that was given
+            return jax.random.key(int(key))
     given: Any = key
     dtype, shape = getattr(given, "dtype", None), getattr(given, "shape", None)
     if dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key) and shape == ():

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
@@ -13,6 +12,7 @@ from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
 from jaxshap.games import (
     check_kind,
     draw_independent,
+    mapped,
     paired,
     read_whole,
     reuse_mass,
@@ -83,7 +83,8 @@ class RegressionAdjusted(Estimator):
             values = fitted.values + (total - fitted.values.sum(0)) / num_players + mean
             return values, less_rounded(square, mean**2) * count / (count - 1), count
 
-        values, variance, count = jax.lax.map(of_fold, jnp.arange(self.num_folds))
+        folds, size = jnp.arange(self.num_folds), 16 * gains.size * gains.dtype.itemsize
+        values, variance, count = mapped(of_fold, folds, size)
         share = (count / count.sum())[:, None, None]
         variance = (share**2 * variance / count[:, None, None]).sum(0)
         shape = (num_players, *empty.shape)

@@ -22,6 +22,8 @@ OPTIONAL = {
     "exact",
     "degrees",
     "row_outputs",
+    "words",
+    "owner",
     "interactions",
     "interactions_error",
 }
@@ -58,6 +60,8 @@ def save(self: Any, path: str | os.PathLike) -> None:
     fields: dict[str, Any] = {name: getattr(self, name) for name in names}
     if isinstance(self.data, dict):
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
+    pairs = [(name, word) for name, words in self.words.items() for word in words]
+    fields["words"] = np.array(pairs, str) if pairs else None
     if self.interactions is not None:
         sets = self.interactions
         fields |= {"interactions": sets.values, "interactions_error": sets.std_error}
@@ -82,6 +86,10 @@ def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}
     for name in ("feature_names", "output_names"):
         fields[name] = tuple(map(str, fields[name])) if name in fields else None
+    words: dict[str, tuple[str, ...]] = {}
+    for name, word in fields.pop("words", ()):
+        words[str(name)] = (*words.get(str(name), ()), str(word))
+    fields["words"] = words
     if "exact" not in fields:  # zeros do not say so, but these two estimators do
         fields["exact"] = str(fields["estimator"]) in ("Exact()", "trees")
     if np.ndim(fields.get("degrees", np.inf)) == 0:

@@ -30,15 +30,18 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
             if np.ndim(fields[name]) > 0:
                 fields[name] = fields[name][..., outputs]
         single, known = isinstance(outputs, int), explanation.output_names
-        kept = None if single or known is None else tuple(known[number] for number in outputs)
+        chosen = [outputs] if single else outputs
+        kept = None if known is None else tuple(known[number] for number in chosen)
         fields["output_names"] = kept
         if explanation.row_outputs is not None:
             fields["row_outputs"] = explanation.row_outputs[rows][:, outputs]
+    whole = features == list(range(len(names)))
+    if not whole:
+        fields["owner"] = None
     if explanation.interactions is not None:
         players = None if features == list(range(len(names))) else features
         fields["interactions"] = explanation.interactions.at(rows, outputs, players)
     if explanation.source is not None:
-        whole = features == list(range(len(names)))
         fields["source"] = explanation.source.pick(rows, outputs) if whole else None
     return fields
 
@@ -77,13 +80,8 @@ def positions(index: Any, names: tuple[str, ...] | None, length: int, what: str)
                 f"a mask of {what}s has shape {mask.shape}: it must be ({length},)."
             )
         return np.flatnonzero(mask).tolist()
-    many: list[Any] = (
-        [index]
-        if single
-        else np.atleast_1d(index).tolist()
-        if isinstance(index, np.ndarray)
-        else list(index)
-    )
+    given: Any = np.atleast_1d(index).tolist() if isinstance(index, np.ndarray) else index
+    many: list[Any] = [given] if single else list(given)
     for entry in many:
         if isinstance(entry, bool) or not isinstance(entry, int | str | np.integer):
             raise SelectionError(f"{shown(entry)} is no {what}: pass its name or number.")

@@ -38,6 +38,34 @@ class Summary(NamedTuple):
     degrees: Float[np.ndarray, "..."] | float = np.inf
 
 
+def summary(
+    self: Any, by: Sequence | np.ndarray | None = None, *, absolute: bool = True
+) -> Summary:
+    """The mean over rows for each feature and output, with standard errors.
+
+    Standard errors say how far off the mean over all rows like these may be: by the rows that
+    happened to be there, and by the errors of their values, in full where rows share their
+    draws. A mean of |values| is too large by what the errors add to it: mind it where they are
+    not small.
+
+    Args:
+        by: one label per row; means are then taken within each group of rows.
+        absolute: whether to average |values| rather than values.
+
+    Returns:
+        A `Summary`.
+
+    Example:
+        >>> import jaxshap
+        >>> X = [[1.0, 2.0], [3.0, 4.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, [[0.0, 0.0]])
+        >>> summary = explanation.summary(by=["child", "adult"])
+        >>> summary.groups.tolist(), summary.values.tolist()
+        (['adult', 'child'], [[6.0, 4.0], [2.0, 2.0]])
+    """
+    return summarise(self, by, absolute)
+
+
 def summarise(explanation, by: Sequence | np.ndarray | None, absolute: bool) -> Summary:
     """Means over all rows, or over the rows of each group."""
     absolute = read_flag(absolute, "absolute")

@@ -42,14 +42,15 @@ def read_number(
     below: float = math.inf,
 ) -> float:
     """A finite number from `least` to `most`, larger than `above` and smaller than `below`."""
-    number: Any = _scalar(value)
-    is_number = isinstance(number, numbers.Real) and not isinstance(number, bool | np.bool_)
-    if not is_number or not math.isfinite(number):
+    scalar: Any = _scalar(value)
+    is_number = isinstance(scalar, numbers.Real) and not isinstance(scalar, bool | np.bool_)
+    if not is_number or not math.isfinite(scalar):
         raise InputTypeError(f"{what}={shown(value)}: pass a finite number.")
+    number = float(scalar)
     if not (least <= number <= most and above < number < below):
         limits = _range(least, most, above, below)
         raise InputError(f"{what}={shown(value)}: pass a number {limits}.")
-    return float(number)
+    return number
 
 
 def read_flag(value: Any, what: str) -> bool:

@@ -59,7 +59,8 @@ def without_each(num_players: int, order: int) -> Int[np.ndarray, "{order} sets"
 def position(players: PlayerSet, num_players: int, order: int) -> int:
     """Where this set stands in `sets_up_to`; a SelectionError if it does not."""
     several = isinstance(players, Collection) and getattr(players, "ndim", 1) > 0
-    listed: list[Any] = list(players) if several else [players]
+    given: Any = players
+    listed: list[Any] = list(given) if several else [given]
     known = all(
         isinstance(member, int | np.integer)
         and not isinstance(member, bool)

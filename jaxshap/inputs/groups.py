@@ -108,7 +108,7 @@ def column_groups(transformer) -> dict[str, list[int]]:
         outputs = list(range(where.start, where.stop))
         if not outputs:
             continue
-        names = _input_names(transformer, columns)
+        names = names_of_step(transformer, columns)
         counts = _outputs_of_each(step, len(names), len(outputs))
         if counts is None:
             names, counts = ["+".join(names)], [len(outputs)]
@@ -118,7 +118,7 @@ def column_groups(transformer) -> dict[str, list[int]]:
     return found
 
 
-def _input_names(transformer, columns) -> list[str]:
+def names_of_step(transformer: Any, columns: Any) -> list[str]:
     """Names of the columns that a step takes, given by name, number, slice or mask."""
     known = getattr(transformer, "feature_names_in_", None)
     if known is None:

@@ -54,7 +54,7 @@ def neighbourhood(
             f"num_samples={num_samples} for {len(inputs.names)} features: a regression needs many "
             "more samples."
         )
-    predict, output_names = read_model(model, inputs)
+    predict, output_names, *_ = read_model(model, inputs)
     rows, references = map(np.asarray, checked_table(predict, inputs.rows, inputs.references))
     _check_finite(rows, inputs.names, "X")
     _check_finite(references, inputs.names, "the background")

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.games import check_kind
-from jaxshap.plots.selection import check_one_output, footnote, half_intervals, interval_words
+from jaxshap.plots.selection import footnote, half_intervals, interval_words, one_output
 from jaxshap.plots.style import (
     LINES,
     MARKERS,
@@ -62,13 +62,12 @@ def convergence(
         >>> [bars.get_label() for bars in ax.containers]
         ['x0', 'x3']
     """
-    check_kind(explanations, list | tuple, "explanations", "a list of them")
-    for explanation in explanations:
-        check_one_output(explanation, "convergence")
+    check_kind(explanations, (list, tuple), "explanations", "a list of them")
     if not explanations:
         raise InputError(
             "there are no explanations to draw: pass a list of them with growing budgets."
         )
+    explanations = [one_output(explanation, "convergence") for explanation in explanations]
     ordered = sorted(explanations, key=lambda explanation: explanation.num_evaluations)
     last = ordered[-1]
     for explanation in ordered:

@@ -14,7 +14,7 @@ def ice(
     curves: IndividualCurves,
     *,
     output: int | str | None = None,
-    most: int = 100,
+    max_display: int = 100,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the curves of some rows, thin, and over them the mean of all rows.
@@ -24,7 +24,7 @@ def ice(
     Args:
         curves: what `jaxshap.effects.ice` returned for one feature.
         output: the output to draw, by name or number; needed where there are several.
-        most: how many rows to draw at most, 100 by default; the mean is always of all rows.
+        max_display: how many rows to draw at most, 100 by default; the mean is always of all rows.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -49,7 +49,8 @@ def ice(
         )
     values = _pick_output(curves, curves.values, output, axis=2)
     ax = given_axes(ax) or new_axes(7, 4.2)
-    shown = np.linspace(0, len(values) - 1, min(read_whole(most, "most"), len(values))).astype(int)
+    number = min(read_whole(max_display, "max_display"), len(values))
+    shown = np.linspace(0, len(values) - 1, number).astype(int)
     ax.plot(grid_places(curves), values[shown].T, color="0.6", lw=0.6, alpha=0.6, zorder=1)
     ax.plot([], [], color="0.6", lw=0.8, label=f"{len(shown)} of {len(values)} rows")
     _draw_one_feature(ax, curves.average(), output, "mean of all rows")

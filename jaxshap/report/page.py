@@ -32,14 +32,12 @@ def report_html(
     facts: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     undiagnosed: str = UNDIAGNOSED,
-    texts: Mapping[str, Sequence[str]] | None = None,
     packages: Sequence[str] = (),
 ) -> str:
     """The page as a string, the same for the same input.
 
     `facts` describe what was explained, `notes` tell what a reader must know first, and
-    `undiagnosed` says why there is no diagnosis. `texts` are the words that the codes of a feature
-    stand for, and `packages` are named with their versions.
+    `undiagnosed` says why there is no diagnosis, and `packages` are named with their versions.
     """
     check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if diagnosis is not None:
@@ -57,7 +55,9 @@ def report_html(
         notes = [*notes, f"{cut}; the means are over all rows."]
     data = _payload(explanation, labels, embedded)
     data["texts"] = {
-        explanation.feature_names.index(name): list(words) for name, words in (texts or {}).items()
+        explanation.feature_names.index(name): list(words)
+        for name, words in explanation.words.items()
+        if name in explanation.feature_names
     }
     cards = diagnostics(explanation, diagnosis, undiagnosed)
     filling = {

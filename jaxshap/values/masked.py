@@ -16,10 +16,10 @@ from jaxshap.games import (
     Game,
     Host,
     as_pytree,
+    as_worths,
     at_least_float32,
     check_function,
     check_kind,
-    widened,
 )
 from jaxshap.inputs import (
     Players,
@@ -150,7 +150,10 @@ class Masked:
 
     def weights_of_strata(self) -> Float[Array | np.ndarray, "strata"]:
         count = self.num_strata
-        weights = jnp.pad(self.weights, (0, -len(self.weights) % self.stratum_size))
+        traced = isinstance(self.weights, Tracer)
+        weights = self.weights if traced else jax.device_get(self.weights)
+        pad = jnp.pad if traced else np.pad
+        weights = pad(weights, (0, -len(weights) % self.stratum_size))
         return weights.reshape(-1, self.stratum_size).sum(1)[:count]
 
     def empties(self) -> Float[Array | np.ndarray, "strata rows *out"]:
@@ -189,14 +192,14 @@ class Masked:
         inputs = jax.tree.map(mix, masks(coalition, self.owner, rows), rows, references)
         shape = num_rows_of(rows), len(weights)
         outputs = self.model(jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), inputs))
-        outputs = widened(outputs.reshape(*shape, *outputs.shape[1:]))
+        outputs = as_worths(outputs.reshape(*shape, *outputs.shape[1:]))
         return weighted_sum(weights.astype(outputs.dtype), outputs)
 
 
 @jitted_with_model
 def _ends(masked: Masked):
     """The model on the rows and on the references, and its weighted mean over the references."""
-    full, ends = widened(masked.model(masked.rows)), widened(masked.model(masked.references))
+    full, ends = as_worths(masked.model(masked.rows)), as_worths(masked.model(masked.references))
     empty = weighted_sum(masked.weights.astype(ends.dtype), ends[None])[0]
     return full, ends, jnp.broadcast_to(empty, full.shape)
 
@@ -209,7 +212,7 @@ def outputs_of_ends(masked: Masked) -> tuple[Array, Array]:
 @jitted_with_model
 def _ends_with_parts_that_stay(masked: Masked):
     """The model on the rows, and v(∅), for which what stays is mixed with every reference."""
-    return widened(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
+    return as_worths(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
 
 
 @functools.partial(jitted_with_model, static_argnums=1)

@@ -170,7 +170,7 @@ def test_the_picture_shows_each_feature_and_the_sum_and_changes_nothing():
     assert "men less women" in ax.get_xlabel()
     np.testing.assert_array_equal(found.values, before)
     assert jaxshap.plots.disparity(found, ax=ax) is ax
-    few = jaxshap.plots.disparity(found, most=1)
+    few = jaxshap.plots.disparity(found, max_display=1)
     assert "2 smaller ones not shown" in few.get_xlabel()
 
 

@@ -7,7 +7,7 @@ import pytest
 from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.errors import InputError
 from jaxshap.estimators import BoostedTrees, LinearSurrogate, PairwiseSurrogate
 

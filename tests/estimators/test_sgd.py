@@ -10,7 +10,7 @@ import pytest
 from known_games import brute_force_shapley, random_table
 
 import jaxshap
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.estimators import ConstantStep, InverseStep, ProjectedSGD, RootStep
 from jaxshap.estimators.projections import project, project_dykstra
 
