@@ -110,7 +110,7 @@ CAUSAL, DECOMPOSED = (
     "tests/causal/test_interventions.py",
     "tests/interactions/test_decomposition.py",
 )
-THEORY, TRUST = "tests/theory/test_theory.py", "tests/trust/test_trust.py"
+THEORY, TRUST = "tests/theory/test_theory.py", "tests/trust/test_intervals.py"
 LIME, FAMILIES = "tests/lime/test_players_and_one_hot.py", "tests/estimators/test_families.py"
 ALE, NORMS = "tests/effects/test_accumulated.py", "tests/residuals/test_residuals.py"
 
@@ -221,10 +221,10 @@ def main() -> None:
     for line in LINES:
         if isinstance(line, Theorem):
             where, _ = line.test.split("::")
-            outcome = outcomes.get(line.test, "was not run")
-            outcome = outcome if is_there(line.test) else "is not in the repository"
-            cells = where, f"python -m pytest {line.test}", f"the test {outcome}"
-            rows.append((line.source, line.what, *cells, VERDICTS.get(outcome, "unknown")))
+            became = outcomes.get(line.test, "was not run")
+            became = became if is_there(line.test) else "is not in the repository"
+            cells = where, f"python -m pytest {line.test}", f"the test {became}"
+            rows.append((line.source, line.what, *cells, VERDICTS.get(became, "unknown")))
         else:
             rows.append((line.source, line.what, *of_table(line)))
     store = not options.no_tests
@@ -275,27 +275,33 @@ def is_there(test: str) -> bool:
 
 
 def run(tests: list[str]) -> dict[str, str]:
-    """Whether each test passes, all of its cases."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "outcomes.xml"
-        words = ["-m", "pytest", "-q", "-n", "0", f"--junitxml={path}", *tests]
-        subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL)
-        if not path.exists():
-            return {}
-        cases = list(ElementTree.parse(path).iter("testcase"))
-    outcomes = {}
-    for test in tests:
-        file, name = test.split("::")
-        module = file.removesuffix(".py").replace("/", ".")
-        own = [
-            case
-            for case in cases
-            if case.get("classname") == module and str(case.get("name")).partition("[")[0] == name
-        ]
-        bad = any(case.find(kind) is not None for case in own for kind in ("failure", "error"))
-        skipped = any(case.find("skipped") is not None for case in own)
-        outcomes[test] = "fails" if bad else "passes" if own and not skipped else "was not run"
-    return outcomes
+    """Whether each test passes, all of its cases; file by file, since one may not load."""
+    cases = []
+    files = dict.fromkeys(test.split("::")[0] for test in tests)
+    for file in files:
+        own = [test for test in tests if test.split("::")[0] == file]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "outcomes.xml"
+            words = ["-m", "pytest", "-q", "-n", "0", f"--junitxml={path}", *own]
+            subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL)
+            if path.exists():
+                cases += ElementTree.parse(path).iter("testcase")
+    return {test: outcome(test, cases) for test in tests}
+
+
+def outcome(test: str, cases: list[ElementTree.Element]) -> str:
+    """What became of all cases of a test."""
+    file, name = test.split("::")
+    module = file.removesuffix(".py").replace("/", ".")
+    own = [
+        case
+        for case in cases
+        if case.get("classname") == module and str(case.get("name")).partition("[")[0] == name
+    ]
+    if any(case.find(kind) is not None for case in own for kind in ("failure", "error")):
+        return "fails"
+    skipped = any(case.find("skipped") is not None for case in own)
+    return "passes" if own and not skipped else "was not run"
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def adjusted_mean(
         raise InputError("graph= and outcome= go together: pass both, or neither.")
     if graph is not None:
         _check_backdoor(graph, name, outcome, adjustment)
-    predict, _ = read_model(model, inputs)
+    predict = read_model(model, inputs).predict
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     values = np.asarray(as_numbers(at, "at"), np.float64)
     if not values.size:

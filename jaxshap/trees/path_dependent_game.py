@@ -43,9 +43,9 @@ def path_dependent_game(ensemble: Ensemble, rows: Any) -> Game:
         [1.0, 2.0, 4.0]
     """
     check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
+    full = ensemble.predict(rows)
     groups = tuple(_Paths(*map(jnp.asarray, group)) for group in path_conditions(ensemble, rows))
-    shape = len(rows), ensemble.structure.num_outputs
-    value = _PathDependent(groups, jnp.broadcast_to(base_margin(ensemble), shape))
+    value = _PathDependent(groups, jnp.broadcast_to(base_margin(ensemble), full.shape))
     game = make_game(value, ensemble.structure.num_features, "path-dependent")
     absent = "at its splits a row goes both ways, as often as the training rows did"
     return dataclasses.replace(game, absent=absent)
