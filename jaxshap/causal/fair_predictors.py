@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from jaxshap.causal.direct_effects import listed_columns
+from jaxshap.causal.moving import listed_columns
 from jaxshap.engine import byte_limit
 from jaxshap.errors import InputError
 from jaxshap.games import Host, as_numbers, as_pytree

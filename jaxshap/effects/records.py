@@ -56,7 +56,8 @@ class PartialDependence(Effect):
         feature_names: the name of the feature, or of both.
         output_names: the names of the outputs, or None.
         categorical: whether each feature is categorical.
-        kind: "PDP", "PDP within the support", or "centred PDP".
+        kind: "PDP", "PDP within the support", "centred PDP", or "marginal plot", for which rows
+            are as they are.
         values: the means, of shape (points, *outputs), or (points, points, *outputs) for a pair;
             NaN where no row counts.
         std_error: their standard errors, for a mean over rows like these.

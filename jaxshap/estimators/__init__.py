@@ -2,6 +2,7 @@
 
 from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
 from jaxshap.estimators.balanced import Balanced as Balanced
+from jaxshap.estimators.boosted_trees import BoostedTrees as BoostedTrees
 from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
@@ -35,7 +36,6 @@ from jaxshap.estimators.steps import RootStep as RootStep
 from jaxshap.estimators.steps import StepSchedule as StepSchedule
 from jaxshap.estimators.stratified import Stratified as Stratified
 from jaxshap.estimators.stratified import WithoutReplacement as WithoutReplacement
-from jaxshap.estimators.surrogates import BoostedTrees as BoostedTrees
 from jaxshap.estimators.surrogates import Fitted as Fitted
 from jaxshap.estimators.surrogates import LinearSurrogate as LinearSurrogate
 from jaxshap.estimators.surrogates import PairwiseSurrogate as PairwiseSurrogate

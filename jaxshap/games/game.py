@@ -182,7 +182,7 @@ def make_game(value: Any, num_players: Any, name: str = "game") -> Game:
     check_function(value, "value", "one that takes a coalition and returns its worth")
     if isinstance(num_players, float | np.floating):
         raise InputTypeError(
-            f"num_players={num_players}: pass a whole number from 1 on, as an int."
+            f"num_players={num_players}: pass a whole number, 1 or more, as an int."
         )
     num_players = read_whole(num_players, "num_players")
     value = value if isinstance(value, Host) else as_pytree(value)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.engine import evaluate
-from jaxshap.errors import InputError
+from jaxshap.errors import InputError, SelectionError
 from jaxshap.games import (
     MOST_SETS,
     Game,
@@ -126,13 +126,32 @@ class Decomposition:
         Raises:
             InputError: the decomposition does not hold all orders.
         """
-        if self.order < self.num_players:
-            raise InputError(
-                f"Shapley values need components of all {self.num_players} orders and these end at "
-                f"order {self.order}: decompose with order=None, or ask jaxshap.estimate."
-            )
+        self._check_all_orders()
         gains = self.values.at[0].set(0)[np.argsort(_codes(self.members))]
         return _shared_out(gains)
+
+    def against_the_rest(self, players: PlayerSet) -> Float[Array, "2 *out"]:
+        """Shapley values of a set of players and of all others, as the two players of a game.
+
+        Components within a side are its own; those that reach across are halved.
+
+        Args:
+            players: a player or several, but not all.
+
+        Returns:
+            The value of the set, then that of its complement; they sum to v(N) − v(∅).
+
+        Raises:
+            InputError: a side is empty, a player unknown, or not all orders are held.
+        """
+        self._check_all_orders()
+        whole = self.members[position(players, self.num_players, self.order)]
+        if whole.all() or not whole.any():
+            raise SelectionError("one side is empty: name some players, but not all.")
+        sides = (tuple(np.flatnonzero(side).tolist()) for side in (whole, ~whole))
+        own, rest = (self.partial_dependence(side) - self.values[0] for side in sides)
+        across = self.full - self.values[0] - own - rest
+        return jnp.stack([own + across / 2, rest + across / 2])
 
     def variance_shares(self) -> Float[Array, "order *outputs"]:
         """The share of each order 1, 2, … in the variance of predictions over rows.
@@ -157,6 +176,13 @@ class Decomposition:
         centred = self.full - self.full.mean(0)
         variance = (centred**2).sum(0)
         return jnp.stack([(terms.sum(0) * centred).sum(0) / variance for terms in by_order])
+
+    def _check_all_orders(self) -> None:
+        if self.order < self.num_players:
+            raise InputError(
+                f"Shapley values need components of all {self.num_players} orders and these end at "
+                f"order {self.order}: decompose with order=None, or ask jaxshap.estimate."
+            )
 
 
 def decompose(game: Game | Any, order: int | None = None) -> Decomposition:

@@ -1,5 +1,9 @@
-"""LIME: local linear surrogates of a model around a row, and how far they depend on the kernel."""
+"""LIME: local linear surrogates of a model around a row, or of a game around all its players, and
+how far they depend on the kernel.
+"""
 
+from jaxshap.lime.players import PlayerSurrogate as PlayerSurrogate
+from jaxshap.lime.players import player_surrogate as player_surrogate
 from jaxshap.lime.selections import ForwardSelection as ForwardSelection
 from jaxshap.lime.selections import LassoPath as LassoPath
 from jaxshap.lime.selections import Selection as Selection
@@ -12,8 +16,10 @@ __all__ = [
     "ForwardSelection",
     "LassoPath",
     "LocalSurrogate",
+    "PlayerSurrogate",
     "Selection",
     "WidthStability",
     "local_surrogate",
+    "player_surrogate",
     "width_stability",
 ]

@@ -30,6 +30,24 @@ def default_width(num_features: int) -> float:
     return 0.75 * float(np.sqrt(num_features))
 
 
+def check_ridge(ridge: Any, one_hot: bool) -> None:
+    """Refuse columns of categories, which sum to 1 as the intercept does, without a penalty."""
+    if read_number(ridge, "ridge", least=0) == 0 and one_hot:
+        raise InputError(
+            "ridge=0.0 with one_hot=True: columns of all categories sum to 1, so that only their "
+            "differences are known. Pass a small ridge, such as ridge=1e-3."
+        )
+
+
+def check_selection(selection: Any) -> None:
+    """Refuse what selects no features."""
+    if selection is not None and (not callable(selection) or isinstance(selection, type)):
+        raise InputTypeError(
+            f"selection={shown(selection)}: pass ForwardSelection or LassoPath with how many "
+            "features to keep."
+        )
+
+
 def fit(
     near: Neighbourhood,
     widths: Float[np.ndarray, "widths"],
@@ -41,11 +59,7 @@ def fit(
         raise InputError(
             f"a kernel width is a positive number of standard deviations, not {widths.min()}."
         )
-    if selection is not None and (not callable(selection) or isinstance(selection, type)):
-        raise InputTypeError(
-            f"selection={shown(selection)}: pass ForwardSelection or LassoPath with how many "
-            "features to keep."
-        )
+    check_selection(selection)
     ridge = read_number(ridge, "ridge", least=0)
     count = len(near.rows)
     padding = [(0, bucket(count) - count), (0, 0)]  # nearby numbers of rows share a program

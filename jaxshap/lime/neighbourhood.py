@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.engine import read_key
 from jaxshap.errors import InputError
-from jaxshap.games import at_least_float32, read_whole
+from jaxshap.games import at_least_float32, read_flag, read_whole
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, spread
 from jaxshap.values import checked_table, checked_weights, predictions
 
@@ -20,7 +20,7 @@ class Neighbourhood(NamedTuple):
     """Samples and rows in standard deviations of the background, and the model's outputs for them.
 
     Outputs are flat, in the precision of the model, and less `offset`, their mean over the samples.
-    Categories are numbered.
+    Categories are numbered, or have a column each, which is then a feature.
     """
 
     samples: Float[np.ndarray, "samples features"]
@@ -43,6 +43,7 @@ def neighbourhood(
     background: Any,
     num_samples: int,
     categorical: str | int | Sequence[str | int],
+    one_hot: bool,
     feature_names: Sequence[str] | None,
 ) -> Neighbourhood:
     """Independent columns: normal with the background's mean and deviation, or its categories."""
@@ -62,28 +63,66 @@ def neighbourhood(
     )
     listed = column_numbers(categorical, inputs.names, "categorical=")
     coded = np.isin(np.arange(rows.shape[1]), listed)
+    if read_flag(one_hot, "one_hot") and not listed:
+        raise InputError("one_hot=True, and categorical= names no feature: pass both.")
     points, centre, units = _sampled(read_key(key), num_samples, references, weights, coded)
     samples, own = (np.where(coded, table, (table - centre) / units) for table in (points, rows))
-    for column in np.flatnonzero(coded):  # as whole numbers, which every dtype holds apart
-        values = np.unique(np.r_[samples[:, column], own[:, column]])
-        samples[:, column] = np.searchsorted(values, samples[:, column])
-        own[:, column] = np.searchsorted(values, own[:, column])
+    columns = _Columns(coded, units, inputs.names)
+    encode = _one_hot if one_hot else _numbered
+    samples, own, columns = encode(samples, own, references, weights, columns)
     outputs, row_outputs = predictions(predict, points, "sample"), predictions(predict, rows)
     flat = outputs.reshape(len(outputs), -1)
     offset = flat.mean(0)
     return Neighbourhood(
         samples=samples,
         rows=own,
-        coded=coded,
+        coded=columns.coded,
         outputs=flat - offset,
         row_outputs=row_outputs.reshape(len(rows), -1) - offset,
         offset=offset,
         output_shape=outputs.shape[1:],
         dtype=at_least_float32(rows.dtype),
-        units=units,
-        feature_names=inputs.names,
+        units=columns.units,
+        feature_names=columns.names,
         output_names=output_names,
     )
+
+
+class _Columns(NamedTuple):
+    """Which columns are categories, their units and their names."""
+
+    coded: Bool[np.ndarray, "features"]
+    units: Float[np.ndarray, "features"]
+    names: tuple[str, ...]
+
+
+def _numbered(samples, own, references, weights, columns: _Columns):
+    """Categories as whole numbers, which every dtype holds apart."""
+    for column in np.flatnonzero(columns.coded):
+        values = np.unique(np.r_[samples[:, column], own[:, column]])
+        samples[:, column] = np.searchsorted(values, samples[:, column])
+        own[:, column] = np.searchsorted(values, own[:, column])
+    return samples, own, columns
+
+
+def _one_hot(samples, own, references, weights, columns: _Columns):
+    """A column of 0 and 1 for each category of the background, in its standard deviations."""
+    parts, units, names = [], [], []
+    for column, name in enumerate(columns.names):
+        if not columns.coded[column]:
+            parts.append((samples[:, [column]], own[:, [column]]))
+            units.append(columns.units[[column]])
+            names.append(name)
+            continue
+        levels, code = np.unique(references[weights > 0, column], return_inverse=True)
+        shares = np.bincount(code.ravel(), weights[weights > 0])
+        deviations = np.sqrt(shares * (1 - shares)) if len(levels) > 1 else np.ones(1)
+        parts.append(tuple((part[:, [column]] == levels) / deviations for part in (samples, own)))
+        units.append(deviations)
+        names += [f"{name}={level:g}" for level in levels]
+    sides = (np.concatenate(side, axis=1) for side in zip(*parts, strict=True))
+    none_coded = np.zeros(len(names), bool)
+    return *sides, _Columns(none_coded, np.concatenate(units), tuple(names))
 
 
 def _check_finite(

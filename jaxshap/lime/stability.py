@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.errors import InputError
 from jaxshap.games import as_numbers
-from jaxshap.lime.fits import default_width, fit
+from jaxshap.lime.fits import check_ridge, default_width, fit
 from jaxshap.lime.neighbourhood import neighbourhood
 from jaxshap.lime.selections import Selection
 
@@ -60,6 +60,7 @@ def width_stability(
     ridge: float = 1.0,
     selection: Selection | Any = None,
     categorical: str | int | Sequence[str | int] = (),
+    one_hot: bool = False,
     feature_names: Sequence[str] | None = None,
 ) -> WidthStability:
     """`local_surrogate` for several kernel widths, and how far they agree.
@@ -78,6 +79,7 @@ def width_stability(
         selection: `ForwardSelection` or `LassoPath` for sparse surrogates; by default all features
             are kept.
         categorical: names or numbers of the features that are categories.
+        one_hot: whether every category has a column of 0 and 1 of its own, by default not.
         feature_names: the names of the features where X has none.
 
     Returns:
@@ -94,11 +96,14 @@ def width_stability(
         >>> stability.coefficients.shape, stability.agreement.round(1).tolist()
         ((5, 2, 3), [1.0, 1.0])
     """
-    near = neighbourhood(key, model, X, background, num_samples, categorical, feature_names)
+    near = neighbourhood(
+        key, model, X, background, num_samples, categorical, one_hot, feature_names
+    )
     usual = default_width(len(near.units)) * np.asarray(WIDTH_FACTORS)
     chosen = usual if widths is None else np.asarray(as_numbers(widths, "widths"), float)
     if chosen.ndim != 1 or len(chosen) < 2:
         raise InputError(f"widths={widths}: stability compares two widths or more.")
+    check_ridge(ridge, one_hot)
     lines = fit(near, chosen, ridge, selection)
     signs = np.sign(lines.coefficients)
     return WidthStability(

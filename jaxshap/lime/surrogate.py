@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from jaxshap.games import read_number
-from jaxshap.lime.fits import default_width, fit
+from jaxshap.lime.fits import check_ridge, default_width, fit
 from jaxshap.lime.neighbourhood import neighbourhood
 from jaxshap.lime.selections import Selection
 
@@ -15,7 +15,8 @@ from jaxshap.lime.selections import Selection
 class LocalSurrogate(NamedTuple):
     """Near row x the model is about intercept + Σ_k coefficients_k (z_k − x_k) / units_k.
 
-    A categorical feature adds −coefficients_k wherever z_k is not x_k.
+    A categorical feature adds −coefficients_k wherever z_k is not x_k; one-hot, each of its
+    categories is a feature k with values 0 and 1.
 
     Attributes:
         coefficients: change of the output per unit of each feature, of shape (rows, features,
@@ -25,7 +26,8 @@ class LocalSurrogate(NamedTuple):
         intercept: the surrogate at the row itself, of shape (rows, *outputs).
         score: the share of the model's weighted variance that the surrogate explains.
         effective_samples: how many equally weighted samples the kernel leaves each row.
-        units: the standard deviation of each feature, 1 for constants and categories.
+        units: the standard deviation of each feature, 1 for constants and for categories that are
+            not one-hot.
         feature_names: the names of the features.
         output_names: the names of the outputs, or None.
 
@@ -59,14 +61,17 @@ def local_surrogate(
     ridge: float = 1.0,
     selection: Selection | Any = None,
     categorical: str | int | Sequence[str | int] = (),
+    one_hot: bool = False,
     feature_names: Sequence[str] | None = None,
 ) -> LocalSurrogate:
     """LIME: ridge regression of the model on samples weighted by nearness to a row.
 
     Samples have independent columns: normal with the background's mean and standard deviation, or
-    categories by their frequency, coded as the same as in the row or not. Weights are
-    exp(−|z − x|²/kernel_width²) in standard deviations; the `lime` package halves the exponent, so
-    that our width is √2 times its. All rows share the samples, so that errors of rows go together.
+    categories by their frequency. These are coded as the same as in the row or not, as the `lime`
+    package has it, or with `one_hot` each as a column of 0 and 1 with a standard deviation of its
+    own. Weights are exp(−|z − x|²/kernel_width²) in standard deviations; the `lime` package halves
+    the exponent, so that our width is √2 times its. All rows share the samples, so that errors of
+    rows go together.
     The same regression on coalitions with the Shapley kernel gives Shapley values, as
     `jaxshap.Kernel` does. Ribeiro et al. (2016).
 
@@ -77,11 +82,12 @@ def local_surrogate(
         background: the rows whose means and standard deviations the samples have.
         num_samples: how many samples to draw, 5,000 by default; the model is evaluated on them
             and on the rows.
-        kernel_width: the width of the kernel in standard deviations; 0.75 √features by default.
+        kernel_width: the width of the kernel in standard deviations; 0.75 √columns by default.
         ridge: the penalty on squared coefficients, 1 by default; 0 for plain least squares.
         selection: `ForwardSelection` or `LassoPath` for a sparse surrogate; by default all features
             are kept.
         categorical: names or numbers of the features that are categories.
+        one_hot: whether every category has a column of 0 and 1 of its own, by default not.
         feature_names: the names of the features where X has none.
 
     Returns:
@@ -102,8 +108,11 @@ def local_surrogate(
     """
     if kernel_width is not None:
         kernel_width = read_number(kernel_width, "kernel_width", above=0)
-    near = neighbourhood(key, model, X, background, num_samples, categorical, feature_names)
+    near = neighbourhood(
+        key, model, X, background, num_samples, categorical, one_hot, feature_names
+    )
     width = default_width(len(near.units)) if kernel_width is None else kernel_width
+    check_ridge(ridge, one_hot)
     lines = fit(near, np.array([width]), ridge, selection)
     of_width = {name: array[0] for name, array in lines._asdict().items()}
     return LocalSurrogate(

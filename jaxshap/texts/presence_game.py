@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxshap.games import Game, Host, at_least_float32
+from jaxshap.games import Game, Host, as_worths
 from jaxshap.inputs import check_finite, check_outputs
 
 
@@ -22,7 +22,7 @@ def presence_game(
     check_outputs(ends.shape, ends.dtype, 2)
     check_finite(ends[1:], 1, "text")
     check_finite(ends[:1], 1, "text without its players")
-    empty, full = ends.astype(at_least_float32(ends.dtype))[:, None]
+    empty, full = as_worths(ends)[:, None]
 
     def value(coalitions: np.ndarray) -> np.ndarray:
         return worths(coalitions.astype(bool))[:, None]  # as a model of rows it gets numbers

@@ -11,6 +11,7 @@ from jaxshap.trees.interventional_values import interventional as interventional
 from jaxshap.trees.interventional_values import (
     interventional_interactions as interventional_interactions,
 )
+from jaxshap.trees.path_dependent_game import path_dependent_game as path_dependent_game
 from jaxshap.trees.path_dependent_values import base_margin as base_margin
 from jaxshap.trees.path_dependent_values import path_dependent as path_dependent
 from jaxshap.trees.path_dependent_values import (
@@ -28,6 +29,7 @@ __all__ = [
     "interventional",
     "interventional_interactions",
     "path_dependent",
+    "path_dependent_game",
     "path_dependent_interactions",
     "read_trees",
 ]

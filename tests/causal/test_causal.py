@@ -191,7 +191,7 @@ def test_a_grid_in_several_blocks_is_the_same(monkeypatch):
     X, _ = drivers(40)
     ages = np.linspace(18, 78, 7)[:, None]
     whole = direct_effect(truth, X, "age", at=ages, reference=48.0)
-    monkeypatch.setattr("jaxshap.causal.direct_effects.byte_limit", lambda: 2 * 40 * 3 * 4)
+    monkeypatch.setattr("jaxshap.causal.moving.byte_limit", lambda: 2 * 40 * 3 * 4)
     parts = direct_effect(truth, X, "age", at=ages, reference=48.0)
     np.testing.assert_allclose(parts.values, whole.values, atol=1e-6)
     np.testing.assert_allclose(parts.std_error, whole.std_error, atol=1e-6)

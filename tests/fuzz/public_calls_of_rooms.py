@@ -72,6 +72,10 @@ def of_texts(absent, **options):
     return texts.explain_texts(score_texts, ["not good"], absent=absent, **options)
 
 
+STRUCTURAL = causal.StructuralModel(
+    {"x0": ((), lambda noise: noise), "x1": (("x0",), lambda noise, cause: cause + noise)}
+)
+ADDITIVE = effects.additive_model(BACKGROUND, BACKGROUND[:, 0], max_rounds=1)
 GRIDS = {"grids": None, "grid_resolution": 4, "percentiles": (0.05, 0.95), "categorical": ()}
 NAMED = {"feature_names": NAMES, "output_names": None, "batch_size": "auto"}
 TEXT = {"tokenizer": None, "players": texts.words, "absent": texts.Removed(), "max_length": None}
@@ -90,6 +94,18 @@ CALLS_OF_ROOMS: dict[str, Call] = {
         graph=None,
         feature_names=NAMES,
     ),
+    "causal.adjusted_mean": call(
+        causal.adjusted_mean,
+        model=MODEL,
+        X=BACKGROUND,
+        treatment=0,
+        at=[0.0, 1.0],
+        graph=None,
+        outcome=None,
+        feature_names=NAMES,
+    ),
+    "a structural model": call(causal.StructuralModel, mechanisms=STRUCTURAL.mechanisms),
+    "StructuralModel.sample": call(STRUCTURAL.sample, key=0, num_samples=4, do={"x0": 1.0}),
     "causal.disparity": call(
         causal.disparity, explanation=EXPLAINED, groups=["a", "b"], reference="a"
     ),
@@ -108,6 +124,31 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     "causal.parent_adjustment": call(causal.parent_adjustment, graph=GRAPH, treatment="x1"),
     "causal.satisfies_backdoor": call(
         causal.satisfies_backdoor, graph=GRAPH, treatment="x1", outcome="x2", adjustment="x0"
+    ),
+    "effects.additive_model": call(
+        effects.additive_model,
+        X=BACKGROUND,
+        y=BACKGROUND[:, 0],
+        smoother=None,
+        max_rounds=2,
+        tolerance=0.01,
+        feature_names=NAMES,
+    ),
+    "AdditiveModel.predict": call(ADDITIVE.predict, rows=ROWS),
+    "AdditiveModel.contributions": call(ADDITIVE.contributions, rows=ROWS),
+    "effects.smoothing_spline": call(
+        effects.smoothing_spline, x=BACKGROUND[:, 0], y=BACKGROUND[:, 1], penalty=None
+    ),
+    "effects.marginal_means": call(
+        effects.marginal_means,
+        model=MODEL,
+        X=BACKGROUND,
+        features=0,
+        bins=2,
+        categorical=(),
+        weights=None,
+        feature_names=NAMES,
+        output_names=None,
     ),
     "effects.pdp": call(
         effects.pdp,
@@ -196,11 +237,21 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     "Interactions.error_of": call(INTERACTIONS.error_of, players=(0, 1)),
     "Decomposition.pick": Call(lambda index: DECOMPOSITION[index], {"index": (0, 1)}),
     "Decomposition.partial_dependence": call(DECOMPOSITION.partial_dependence, players=(0, 1)),
+    "Decomposition.against_the_rest": call(DECOMPOSITION.against_the_rest, players=(0, 1)),
     "lime.local_surrogate": call(
         lime.local_surrogate, **TABLES, **SAMPLES, kernel_width=None, feature_names=NAMES
     ),
     "lime.width_stability": call(
         lime.width_stability, **TABLES, **SAMPLES, widths=[0.5, 1.0], feature_names=NAMES
+    ),
+    "lime.player_surrogate": call(
+        lime.player_surrogate,
+        key=0,
+        game=GAME,
+        num_samples=20,
+        kernel_width=None,
+        ridge=1.0,
+        selection=None,
     ),
     "lime.ForwardSelection": Call(
         functools.partial(selected, lime.ForwardSelection), {"num_features": 2}
@@ -276,6 +327,7 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     ),
     "trees.base_margin": call(trees.base_margin, ensemble=TREES),
     "trees.path_dependent": call(trees.path_dependent, ensemble=TREES, rows=ROWS),
+    "trees.path_dependent_game": call(trees.path_dependent_game, ensemble=TREES, rows=ROWS),
     "trees.path_dependent_interactions": call(
         trees.path_dependent_interactions, ensemble=TREES, rows=ROWS
     ),

@@ -102,6 +102,27 @@ def test_components_add_up_to_predictions_partial_dependences_and_shapley_values
         np.testing.assert_allclose(parts.partial_dependence(players), expected, atol=2e-6)
 
 
+def test_a_set_against_the_rest_owns_its_components_and_half_of_those_across(wide_game):
+    parts = decompose(wide_game)
+    for players in ((0,), (1, 4), (0, 2, 3, 4)):
+        rest = [other for other in range(5) if other not in players]
+        values = parts.against_the_rest(players)
+        pair = jaxshap.shapley_values(jaxshap.grouped(wide_game, [list(players), rest]))
+        np.testing.assert_allclose(values, pair, atol=2e-6)
+        shares = {
+            members: 1.0 if set(members) <= set(players) else 0.5
+            for members in parts.sets
+            if set(members) & set(players)
+        }
+        by_hand = sum(share * parts[members] for members, share in shares.items())
+        np.testing.assert_allclose(values[0], by_hand, atol=2e-6)
+    for everyone in ((), range(5)):
+        with pytest.raises(KeyError, match="one side is empty"):
+            parts.against_the_rest(everyone)
+    with pytest.raises(jaxshap.InputError, match="components of all 5 orders"):
+        decompose(wide_game, 2).against_the_rest(0)
+
+
 @pytest.mark.parametrize("order", [1, 2, 4])
 def test_a_truncated_decomposition_is_the_first_part_of_the_whole(wide_game, order):
     whole, part = decompose(wide_game), decompose(wide_game, order)

@@ -300,9 +300,14 @@ def test_a_regular_expression_that_is_none_is_refused():
         texts.matches("(")
 
 
+def test_whole_numbers_are_explained_as_numbers():
+    (explained,) = texts.explain_texts(lambda strings: [len(one) for one in strings], ["so bad"])
+    assert explained.values.sum() + explained.base_values == 6
+
+
 def test_outputs_of_the_wrong_kind_are_refused():
     with pytest.raises(ModelOutputError, match="labels"):
-        texts.explain_texts(lambda strings: [len(string) for string in strings], ["so bad"])
+        texts.explain_texts(lambda strings: ["bad"] * len(strings), ["so bad"])
     with pytest.raises(ModelOutputError, match="for 2 rows"):
         texts.explain_texts(lambda strings: [1.0], ["so bad"])
     with pytest.raises(ModelOutputError, match="NaN or infinity"):

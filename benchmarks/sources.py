@@ -1,0 +1,308 @@
+"""Experiments, figures and theorems of the five sources: where each is, and whether it agrees.
+
+Numbers are read from the tables beside this script; theorems are tests, which it runs. A line whose
+table is missing, or older than the code that made it, says so and gets no verdict.
+"""
+
+import argparse
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from all import state
+from report import write_table
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parent
+OWEN, SGD = "Okhrati & Lipani: Owen sampling", "Grah & Thouvenot: projected SGD"
+RESIDUALS, NOTES = "Ngo; Kumar et al.: residuals", "Lecture notes"
+COURSE = "Interpretable machine learning"
+
+Rows = list[dict[str, str]]
+Outcome = tuple[str, bool | None]  # what came out, and whether it agrees, where that can be said
+NO_ERRORS = "the table has no standard errors"
+
+
+class Experiment(NamedTuple):
+    """A line whose numbers stand in a table: `read` says what came out, and whether it agrees."""
+
+    source: str
+    what: str
+    script: str
+    read: Callable[[Rows], Outcome]
+
+
+class Theorem(NamedTuple):
+    """A line that is a test of the suite."""
+
+    source: str
+    what: str
+    test: str
+
+
+def owen_ratio(method: str, published: float) -> Callable[[Rows], Outcome]:
+    def read(rows: Rows) -> Outcome:
+        (row,) = [row for row in rows if row["data"] == "credit" and row["method"] == method]
+        ratio = row["error ratio"]
+        return f"error {ratio} of Castro's; published {published}; {NO_ERRORS}", None
+
+    return read
+
+
+def mnist_below_castro(rows: Rows) -> Outcome:
+    errors = {row["method"]: float(row["error"]) for row in rows if row["data"] == "MNIST"}
+    text = ", ".join(f"{method} {error:.2g}" for method, error in errors.items())
+    return f"variance: {text}; {NO_ERRORS}", None
+
+
+def sgd_below_classical(game: str) -> Callable[[Rows], Outcome]:
+    def read(rows: Rows) -> Outcome:
+        of_game = {row["method"]: row for row in rows if row["game"] == game}
+        last = [budget for budget, cell in of_game["SGD, root"].items() if cell[:1].isdigit()][-1]
+        names = "classical Monte Carlo", "SGD, constant", "SGD, root"
+        errors = [float(of_game[name][last]) for name in names]
+        text = ", ".join(f"{name} {error:.3g}" for name, error in zip(names, errors, strict=True))
+        return f"relative error at {last}: {text}; {NO_ERRORS}", None
+
+    return read
+
+
+def residual_dial(rows: Rows) -> Outcome:
+    usual = [float(row["Spearman"]) for row in rows if row["rows"] != "300"]
+    return f"rank correlation with the dial: {min(usual)} or more", min(usual) >= 0.9
+
+
+def sampler_bias(rows: Rows) -> Outcome:
+    own = [row for row in rows if row["sampler"] == "noise stability"]
+    largest = max(float(row["bias"]) / float(row["error"]) for row in own)
+    text = f"bias of noise stability: at most {largest:.2f} of its error over 200 keys"
+    return text, largest < 4 / 200**0.5
+
+
+def fooled(rows: Rows) -> Outcome:
+    def share(cell: str) -> float:
+        return float(cell.rstrip(" %"))
+
+    texts, apart = [], True
+    for people in sorted({row["people"] for row in rows}):
+        group = [row for row in rows if row["people"] == people]
+        attacked = min(share(r["least credit moved"]) for r in group if r["model"] == "attacked")
+        honest = max(share(r["most"]) for r in group if r["model"] != "attacked")
+        texts.append(f"{people}: attacked from {attacked:.0f} %, others up to {honest:.0f} %")
+        apart &= attacked > honest
+    return "; ".join(texts), apart
+
+
+def leverage_alike(rows: Rows) -> Outcome:
+    logs = [math.log(float(row[budget])) for row in rows for budget in ("5n", "10n", "20n")]
+    mean, error = statistics.mean(logs), statistics.stdev(logs) / len(logs) ** 0.5
+    text = f"errors {math.exp(mean):.3f} of the published code's, ± {100 * error:.1f} %"
+    return f"{text}, over {len(logs)} settings", mean < 2 * error
+
+
+CAUSAL, DECOMPOSED = (
+    "tests/causal/test_interventions.py",
+    "tests/interactions/test_decomposition.py",
+)
+THEORY, TRUST = "tests/theory/test_theory.py", "tests/trust/test_intervals.py"
+LIME, FAMILIES = "tests/lime/test_players_and_one_hot.py", "tests/estimators/test_families.py"
+ALE, NORMS = "tests/effects/test_accumulated.py", "tests/residuals/test_residuals.py"
+
+LINES: list[Experiment | Theorem] = [
+    Experiment(OWEN, "credit data: Owen", "owen_paper", owen_ratio("Owen", 0.57)),
+    Experiment(OWEN, "credit data: halved Owen", "owen_paper", owen_ratio("halved Owen", 0.22)),
+    Experiment(OWEN, "MNIST: variance", "owen_paper", mnist_below_castro),
+    Theorem(OWEN, "Owen sampling converges to the Shapley value",
+            f"{FAMILIES}::test_owen_converges_to_the_values_for_any_number_of_levels"),
+    Theorem(OWEN, "halved: every mask with its complement",
+            f"{FAMILIES}::test_halved_owen_takes_every_mask_with_its_complement"),
+    *(
+        Experiment(SGD, game, "projected_sgd_paper", sgd_below_classical(game))
+        for game in ("classification, d = 16", "regression, d = 16", "classification, d = 300")
+    ),
+    Theorem(SGD, "bounds on the expected error",
+            f"{THEORY}::test_the_expected_error_is_within_its_bound_and_not_far_below_it"),
+    Theorem(SGD, "bound on the gradient",
+            f"{THEORY}::test_no_stochastic_gradient_is_longer_than_the_bound"),
+    Theorem(SGD, "constant steps: the theorem as stated", f"{THEORY}::"
+            "test_the_last_iterate_of_constant_steps_is_within_the_theorem_as_it_is_stated"),
+    Theorem(SGD, "averages as printed", "tests/estimators/test_sgd.py::"
+            "test_averages_weigh_iterates_as_they_are_printed"),
+    Theorem(SGD, "strong convexity: the eigenvalues",
+            f"{THEORY}::test_the_eigenvalues_are_those_of_the_sum_over_all_coalitions"),
+    Theorem(SGD, "Dykstra's projection",
+            "tests/estimators/test_sgd.py::"
+            "test_dykstra_and_the_closed_form_agree_and_nothing_feasible_is_nearer"),
+    Theorem(SGD, "optimised Monte Carlo: algorithm 1",
+            f"{FAMILIES}::test_optimised_monte_carlo_is_algorithm_one_with_the_recursion_put_right"),
+    Experiment(RESIDUALS, "stress test: interaction put in", "residual_stress", residual_dial),
+    Experiment(RESIDUALS, "sampled residuals", "residual_sampling", sampler_bias),
+    Experiment(RESIDUALS, "fooling SHAP (COMPAS)", "fooling", fooled),
+    Theorem(RESIDUALS, "residuals by least squares", f"{NORMS}::"
+            "test_norms_are_those_of_least_squares"),
+    Theorem(RESIDUALS, "potentials end at the Shapley values", f"{NORMS}::"
+            "test_potentials_end_at_the_shapley_values_and_flows_are_what_is_left"),
+    Theorem(RESIDUALS, "inessential games and products", f"{NORMS}::"
+            "test_additive_games_leave_nothing_and_a_product_leaves_its_known_residue"),
+    Theorem(RESIDUALS, "BayesSHAP: the posterior", f"{TRUST}::test_the_posterior_is_the_formula"),
+    Theorem(RESIDUALS, "BayesSHAP: intervals that cover", "tests/trust/test_intervals.py::"
+            "test_efficient_intervals_cover_the_shapley_values_and_unconstrained_ones_do_not"),
+    Theorem(RESIDUALS, "the (1 + ε) guarantee of leverage sampling", f"{THEORY}::"
+            "test_a_regression_on_rows_drawn_by_leverage_is_within_one_plus_epsilon_of_the_best"),
+    Theorem(RESIDUALS, "BayesSHAP: samples for a width", f"{TRUST}::"
+            "test_more_evaluations_reach_the_width_asked_for"),
+    Experiment(NOTES, "leverage scores", "leverage_reference", leverage_alike),
+    Theorem(NOTES, "Monte Carlo without replacement: variance and Chebyshev", f"{THEORY}::"
+            "test_chebyshev_holds_without_replacement_and_so_does_the_variance_it_stands_on"),
+    Theorem(NOTES, "Monte Carlo without replacement, drawn by p_S",
+            "tests/estimators/test_distinct.py::"
+            "test_first_draws_come_by_their_shapley_weight_and_later_ones_by_what_is_left"),
+    Theorem(NOTES, "tail bounds: Markov and deviation", f"{THEORY}::"
+            "test_tail_probabilities_are_within_markov_and_deviation_bounds"),
+    Theorem(COURSE, "functional decomposition: x1 + x2 + 2 x1 x2", f"{DECOMPOSED}::"
+            "test_components_of_a_product_of_correlated_features_are_the_known_ones"),
+    Theorem(COURSE, "component form of Shapley values", f"{DECOMPOSED}::"
+            "test_components_add_up_to_predictions_partial_dependences_and_shapley_values"),
+    Theorem(COURSE, "component form for S and its complement", f"{DECOMPOSED}::"
+            "test_a_set_against_the_rest_owns_its_components_and_half_of_those_across"),
+    Theorem(COURSE, "ALE of the same function, first order", f"{ALE}::"
+            "test_first_order_of_a_product_of_correlated_features_is_known"),
+    Theorem(COURSE, "ALE, second order", f"{ALE}::"
+            "test_second_order_of_a_product_of_correlated_features_is_known"),
+    Theorem(COURSE, "marginal plots", "tests/effects/test_marginal_means.py::"
+            "test_a_feature_that_the_model_ignores_gets_what_goes_along_with_it"),
+    Theorem(COURSE, "observational and interventional values of two equal flags",
+            "tests/values/test_conditional.py::"
+            "test_two_binary_features_that_go_together_share_the_credit_of_one"),
+    Theorem(COURSE, "backfitting: components are the decomposition",
+            "tests/effects/test_additive.py::"
+            "test_its_components_are_its_functional_decomposition_in_every_view"),
+    Theorem(COURSE, "path-dependent expectation of a tree",
+            "tests/trees/test_path_dependent_game.py::test_worths_are_those_of_the_definition"),
+    Theorem(COURSE, "LIME with one-hot categories", f"{LIME}::"
+            "test_one_hot_columns_have_units_and_distances_of_their_own"),
+    Theorem(COURSE, "LIME over parts of an input", f"{LIME}::"
+            "test_the_regression_is_that_of_the_definition"),
+    Theorem(COURSE, "adjustment formula, by intervention", f"{CAUSAL}::"
+            "test_adjustment_is_the_mean_outcome_under_intervention_and_regression_alone_is_not"),
+    Theorem(COURSE, "PDP is the natural direct effect (no causes among others)", f"{CAUSAL}::"
+            "test_partial_dependence_is_the_natural_direct_effect_of_features_without_causes"),
+    Theorem(COURSE, "… up to a constant (no effects among others)", f"{CAUSAL}::"
+            "test_partial_dependence_is_the_natural_direct_effect_up_to_a_constant"),
+    Theorem(COURSE, "… and not between others", f"{CAUSAL}::"
+            "test_a_feature_between_others_has_another_natural_direct_effect_than_partial_dependence"),
+    Theorem(COURSE, "fair predictor: height, gender, accidents", "tests/causal/test_causal.py::"
+            "test_a_model_without_gender_pays_by_height_and_the_fair_predictor_does_not"),
+]  # fmt: skip
+
+
+# Figures that the sources print and no script of this folder makes yet:
+WITHOUT_SCRIPT = (
+    (SGD, "figure 1: COMPAS"),
+    (RESIDUALS, "figure of age × sex: NHANES"),
+    (RESIDUALS, "figure of BayesSHAP's intervals: COMPAS"),
+    (RESIDUALS, "fooling SHAP: two decoys"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--no-tests", action="store_true", help="read the tables alone")
+    options = parser.parse_args()
+    tests = [line.test for line in LINES if isinstance(line, Theorem) and is_there(line.test)]
+    outcomes = {} if options.no_tests else run(tests)
+    rows = []
+    for line in LINES:
+        if isinstance(line, Theorem):
+            where, _ = line.test.split("::")
+            became = outcomes.get(line.test, "was not run")
+            became = became if is_there(line.test) else "is not in the repository"
+            cells = where, f"python -m pytest {line.test}", f"the test {became}"
+            rows.append((line.source, line.what, *cells, VERDICTS.get(became, "unknown")))
+        else:
+            rows.append((line.source, line.what, *of_table(line)))
+    store = not options.no_tests
+    rows += [(*line, "–", "–", "no script makes it", "missing") for line in WITHOUT_SCRIPT]
+    agree = sum(row[-1] == "yes" for row in rows)
+    header = "source", "what", "where", "command", "what came out", "agrees"
+    notes = [
+        f"{agree} of {len(rows)} lines agree. Numbers are read from the tables of the scripts, and "
+        "a table that is old or has no standard errors gives no verdict. Theorems are tests, which "
+        "were run. FOLDER holds the data files, whose README says where each comes from.",
+    ]
+    write_table(__file__, "The five sources, line by line", header, rows, notes, store=store)
+
+
+VERDICTS = {"passes": "yes", "fails": "NO"}
+
+
+def of_table(line: Experiment) -> tuple[str, str, str, str]:
+    """Where an experiment is, its command, what came out and whether that agrees."""
+    script = FOLDER / f"{line.script}.py"
+    where = f"benchmarks/{script.name}"
+    if not script.exists():
+        return where, "–", "there is no such script", "unknown"
+    command, stale = state(script)
+    command = f"python {command}"
+    if not script.with_suffix(".md").exists():
+        return where, command, "its table is missing", "unknown"
+    try:
+        text, agrees = line.read(table_of(script.with_suffix(".md")))
+    except (KeyError, ValueError, IndexError) as error:
+        return where, command, f"its table has other columns or rows ({error})", "unknown"
+    if stale:
+        return where, command, f"{text}; but the table {stale}", "old"
+    return where, command, text, {True: "yes", False: "NO", None: "unknown"}[agrees]
+
+
+def table_of(path: pathlib.Path) -> Rows:
+    """The rows of the first table of a Markdown file, by the names of its columns."""
+    lines = [line for line in path.read_text().split("\n\n")[1].splitlines() if line[:1] == "|"]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]
+
+
+def is_there(test: str) -> bool:
+    """Whether the file has such a test: pytest runs nothing at all where one is missing."""
+    file, name = test.split("::")
+    return (ROOT / file).exists() and f"def {name}(" in (ROOT / file).read_text()
+
+
+def run(tests: list[str]) -> dict[str, str]:
+    """Whether each test passes, all of its cases; file by file, since one may not load."""
+    cases = []
+    files = dict.fromkeys(test.split("::")[0] for test in tests)
+    for file in files:
+        own = [test for test in tests if test.split("::")[0] == file]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "outcomes.xml"
+            words = ["-m", "pytest", "-q", "-n", "0", f"--junitxml={path}", *own]
+            subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL)
+            if path.exists():
+                cases += ElementTree.parse(path).iter("testcase")
+    return {test: outcome(test, cases) for test in tests}
+
+
+def outcome(test: str, cases: list[ElementTree.Element]) -> str:
+    """What became of all cases of a test."""
+    file, name = test.split("::")
+    module = file.removesuffix(".py").replace("/", ".")
+    own = [
+        case
+        for case in cases
+        if case.get("classname") == module and str(case.get("name")).partition("[")[0] == name
+    ]
+    if any(case.find(kind) is not None for case in own for kind in ("failure", "error")):
+        return "fails"
+    skipped = any(case.find("skipped") is not None for case in own)
+    return "passes" if own and not skipped else "was not run"
+
+
+if __name__ == "__main__":
+    main()
