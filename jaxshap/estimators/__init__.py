@@ -18,6 +18,10 @@ from jaxshap.estimators.orderings import plan_walks as plan_walks
 from jaxshap.estimators.orderings import solve_walks as solve_walks
 from jaxshap.estimators.owen import Owen as Owen
 from jaxshap.estimators.permutation import Permutation as Permutation
+from jaxshap.estimators.projections import DykstraPoint as DykstraPoint
+from jaxshap.estimators.projections import dykstra as dykstra
+from jaxshap.estimators.projections import project as project
+from jaxshap.estimators.projections import project_dykstra as project_dykstra
 from jaxshap.estimators.protocol import Estimate as Estimate
 from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
@@ -50,6 +54,7 @@ __all__ = [
     "BoostedTrees",
     "Castro",
     "ConstantStep",
+    "DykstraPoint",
     "Estimate",
     "Estimator",
     "Exact",
@@ -73,4 +78,7 @@ __all__ = [
     "Surrogate",
     "UnbiasedKernel",
     "WithoutReplacement",
+    "dykstra",
+    "project",
+    "project_dykstra",
 ]

@@ -14,20 +14,24 @@ from jaxshap.theory.eigenvalues import check_step as check_step
 from jaxshap.theory.eigenvalues import gram_matrix as gram_matrix
 from jaxshap.theory.eigenvalues import spectrum as spectrum
 from jaxshap.theory.eigenvalues import strong_convexity as strong_convexity
+from jaxshap.theory.sample_sizes import ConstantSteps as ConstantSteps
 from jaxshap.theory.sample_sizes import chebyshev as chebyshev
 from jaxshap.theory.sample_sizes import chebyshev_draws as chebyshev_draws
+from jaxshap.theory.sample_sizes import constant_steps as constant_steps
 from jaxshap.theory.sample_sizes import deviation as deviation
 from jaxshap.theory.sample_sizes import inverse_steps as inverse_steps
 from jaxshap.theory.sample_sizes import markov as markov
 from jaxshap.theory.sample_sizes import root_steps as root_steps
 
 __all__ = [
+    "ConstantSteps",
     "Spectrum",
     "chebyshev",
     "chebyshev_draws",
     "check_step",
     "condition",
     "constant_step_bound",
+    "constant_steps",
     "deviation",
     "gradient_bound",
     "gram_matrix",

@@ -55,9 +55,11 @@ def test_no_stochastic_gradient_is_longer_than_the_bound(importance):
     assert 0.3 * limit < length.max() <= limit
 
 
-def squared_errors(schedule, num_steps, importance=True, num_keys=200):
+def squared_errors(schedule, num_steps, importance=True, num_keys=200, average=True):
     """‖φ̄ − φ‖² of projected SGD for many keys."""
-    estimator = jaxshap.ProjectedSGD(schedule, radius=RADIUS, bound=BOUND, importance=importance)
+    estimator = jaxshap.ProjectedSGD(
+        schedule, radius=RADIUS, bound=BOUND, importance=importance, average=average
+    )
     game = jaxshap.table(jnp.asarray(WORTHS, jnp.float32))
     run = jax.jit(
         jax.vmap(lambda key: jaxshap.estimate(key, game, estimator, num_steps + 2).values)
@@ -87,6 +89,21 @@ def test_the_expected_error_is_within_its_bound_and_not_far_below_it(name, impor
         limit = bound(num_steps, NUM_PLAYERS, RADIUS, BOUND, importance)
         assert errors.mean() + 4 * errors.std() / math.sqrt(len(errors)) <= limit
         assert errors.mean() > limit / 3000 or not importance
+
+
+def test_the_last_iterate_of_constant_steps_is_within_the_theorem_as_it_is_stated():
+    """(1−γμ)^T ‖φ_0 − φ‖² + γB²/μ, from the true distance of the equal split. After 3 steps the
+    first part rules, and after 800 the second: each is within its bound, and not 3,000 times below.
+    """
+    distance = float(np.linalg.norm(TRUTH - TRUTH.mean()))
+    rest = (NUM_PLAYERS, RADIUS, BOUND)
+    for num_steps in (3, 800):
+        errors = squared_errors(jaxshap.estimators.ConstantStep(0.02), num_steps, average=False)
+        limit = theory.constant_step_bound(num_steps, 0.02, *rest, average=False, distance=distance)
+        shrunk = (1 - 0.02 * theory.strong_convexity(5)) ** num_steps * distance**2
+        noise = 0.02 * theory.gradient_bound(*rest) ** 2 / theory.strong_convexity(5)
+        assert limit == pytest.approx(shrunk + noise)
+        assert limit / 3000 < errors.mean() + 4 * errors.std() / math.sqrt(len(errors)) <= limit
 
 
 def test_the_inverse_schedule_falls_like_one_over_steps():
@@ -143,6 +160,27 @@ def test_the_calculators_ask_for_just_enough():
             return min(theory.markov(0.5, expected), theory.deviation(0.5, expected))
 
         assert best(steps) <= delta * (1 + 1e-9) < best(int(0.99 * steps))
+
+
+def test_constant_steps_are_just_enough_for_their_bound_and_reach_what_they_promise():
+    """With the sizes of one sixth: nearly no error of 100 keys is above ε, where 10 % may be."""
+    rest, far = (NUM_PLAYERS, RADIUS, BOUND), 2 * RADIUS
+    for epsilon, delta in ((0.5, 0.1), (1e-3, 0.2), (100.0, 0.5)):
+        step, num_steps = theory.constant_steps(epsilon, delta, *rest)
+        limit = theory.constant_step_bound(num_steps, step, *rest, average=False)
+        assert limit <= delta * epsilon * (1 + 1e-9)
+        others = np.geomspace(step / 3, min(step * 3, 0.6), 50)
+        best = min(
+            theory.constant_step_bound(int(0.97 * num_steps), other, *rest, average=False)
+            for other in others
+        )
+        assert num_steps == 1 or best > delta * epsilon  # no other step does with 3 % fewer
+    fewer = theory.constant_steps(0.5, 0.1, *rest, distance=far / 10).num_steps
+    assert fewer < theory.constant_steps(0.5, 0.1, *rest).num_steps
+    step, num_steps = theory.constant_steps(20.0, 0.1, *rest)
+    schedule = jaxshap.estimators.ConstantStep(step)
+    errors = squared_errors(schedule, num_steps, num_keys=100, average=False)
+    assert (errors >= 20.0).mean() <= 0.1
 
 
 def test_steps_outside_the_theory_are_refused_with_the_bound():
