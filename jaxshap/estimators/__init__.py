@@ -3,6 +3,7 @@
 from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
 from jaxshap.estimators.balanced import Balanced as Balanced
 from jaxshap.estimators.castro import Castro as Castro
+from jaxshap.estimators.distinct import DistinctGains as DistinctGains
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
 from jaxshap.estimators.kernel import Leverage as Leverage
@@ -54,6 +55,7 @@ __all__ = [
     "BoostedTrees",
     "Castro",
     "ConstantStep",
+    "DistinctGains",
     "DykstraPoint",
     "Estimate",
     "Estimator",

@@ -14,6 +14,7 @@ from jaxshap.theory.eigenvalues import check_step as check_step
 from jaxshap.theory.eigenvalues import gram_matrix as gram_matrix
 from jaxshap.theory.eigenvalues import spectrum as spectrum
 from jaxshap.theory.eigenvalues import strong_convexity as strong_convexity
+from jaxshap.theory.regression import leverage_draws as leverage_draws
 from jaxshap.theory.sample_sizes import ConstantSteps as ConstantSteps
 from jaxshap.theory.sample_sizes import chebyshev as chebyshev
 from jaxshap.theory.sample_sizes import chebyshev_draws as chebyshev_draws
@@ -37,6 +38,7 @@ __all__ = [
     "gram_matrix",
     "inverse_step_bound",
     "inverse_steps",
+    "leverage_draws",
     "markov",
     "root_step_bound",
     "root_steps",

@@ -183,6 +183,71 @@ def test_constant_steps_are_just_enough_for_their_bound_and_reach_what_they_prom
     assert (errors >= 20.0).mean() <= 0.1
 
 
+def shapley_regression():
+    """Rows, targets and leverages of the Shapley regression of the test game on Σφ = 0."""
+    members = ((np.arange(1, 31)[:, None] >> np.arange(5)) & 1).astype(float)
+    sizes = members.sum(1)
+    weights = kernel_mass(5)[sizes.astype(int) - 1] / [math.comb(5, int(size)) for size in sizes]
+    centred = members - sizes[:, None] / 5
+    rows = np.sqrt(weights)[:, None] * centred @ np.linalg.svd(np.ones((1, 5)))[2][1:].T
+    gains = WORTHS[1:-1] - WORTHS[0] - sizes / 5 * (WORTHS[-1] - WORTHS[0])
+    leverage = (np.linalg.qr(rows)[0] ** 2).sum(1)
+    return rows, np.sqrt(weights) * gains, leverage, sizes
+
+
+def edge_regression():
+    """The gains of player 0 along the edges of a cube, as the gradient of a game of 3 players."""
+    edges = [(code, code | 1 << i) for i in range(3) for code in range(8) if not code >> i & 1]
+    rows = np.zeros((len(edges), 8))
+    for number, (tail, head) in enumerate(edges):
+        rows[number, [tail, head]] = -1, 1
+    gains = np.array(
+        [WORTHS[head] - WORTHS[tail] if head - tail == 1 else 0 for tail, head in edges]
+    )
+    leverage = (np.linalg.svd(rows, full_matrices=False)[0][:, :7] ** 2).sum(1)
+    return rows[:, 1:], gains, leverage, None
+
+
+@pytest.mark.parametrize("problem", [shapley_regression, edge_regression])
+def test_a_regression_on_rows_drawn_by_leverage_is_within_one_plus_epsilon_of_the_best(problem):
+    """300 tries at δ = 0.3; with a fiftieth of the rows most tries fail, so the bound says enough.
+    Leverages are as the docstring says: even over sizes, or over edges.
+    """
+    rows, targets, leverage, sizes = problem()
+    columns = rows.shape[1]
+    assert leverage.sum() == pytest.approx(columns)
+    if sizes is None:
+        np.testing.assert_allclose(leverage, columns / len(rows))
+    else:
+        by_size = [leverage[sizes == size].sum() for size in range(1, 5)]
+        np.testing.assert_allclose(by_size, 1)
+    best = np.linalg.lstsq(rows, targets, rcond=None)[0]
+    least = ((rows @ best - targets) ** 2).sum()
+    rng = np.random.default_rng(0)
+
+    def share_failing(count, epsilon):
+        failed = 0
+        for _ in range(300):
+            drawn = rng.choice(len(rows), size=count, p=leverage / columns)
+            scale = 1 / np.sqrt(leverage[drawn])
+            solved = np.linalg.lstsq(
+                rows[drawn] * scale[:, None], targets[drawn] * scale, rcond=None
+            )
+            failed += ((rows @ solved[0] - targets) ** 2).sum() > (1 + epsilon) * least
+        return failed / 300
+
+    for epsilon in (0.5, 0.05):
+        enough = theory.leverage_draws(epsilon, 0.3, columns)
+        assert share_failing(enough, epsilon) <= 0.3
+        assert share_failing(enough // 50 + 1, epsilon) > 0.3
+
+
+def test_a_guarantee_that_cannot_be_asked_for_is_refused():
+    for numbers in ((0.0, 0.1, 3), (0.1, 1.0, 3), (0.1, 0.1, 0)):
+        with pytest.raises(jaxshap.InputError, match="pass a positive epsilon"):
+            theory.leverage_draws(*numbers)
+
+
 def test_steps_outside_the_theory_are_refused_with_the_bound():
     with pytest.raises(ValueError, match=r"1/μ = 0\.625"):
         theory.constant_step_bound(10, 0.7, 5, 1.0, 1.0)
