@@ -77,7 +77,7 @@ class DistinctGains(Estimator):
         weighted = weights.reshape(shape) * gains
         earlier = jnp.cumsum(weighted, axis=0) - weighted
         estimate = mean_of_draws(earlier + (1 - seen).reshape(shape) * gains, count)
-        is_all = count == 2 ** (num_players - 1)
+        is_all = count == min(2 ** (num_players - 1), np.iinfo(np.int32).max)
         values = jnp.where(is_all, weighted.sum(0), estimate.values)
         return stated(values, estimate.std_error, degrees=estimate.degrees, exact=is_all)
 
@@ -89,8 +89,9 @@ def _drawn_sizes(
 
     Shapley's weight gives every size 0..n−1 the same mass, of which each draw takes its share.
     """
-    supply = [float(math.comb(num_players - 1, size)) for size in range(num_players)]
-    taken = jnp.asarray(1 / np.array(supply), jnp.float32)
+    most = np.iinfo(np.int32).max  # more than can be drawn
+    supply = [min(math.comb(num_players - 1, size), most) for size in range(num_players)]
+    limits, taken = jnp.asarray(supply, jnp.int32), jnp.asarray(1 / np.array(supply), jnp.float32)
 
     def draw(counts, step):
         left = 1 - counts.astype(jnp.float32) * taken
@@ -98,7 +99,6 @@ def _drawn_sizes(
         size = jax.random.categorical(jax.random.fold_in(key, step), jnp.log(left))
         return counts.at[size].add(1), (size, counts[size])
 
-    limits = jnp.asarray(np.minimum(supply, np.iinfo(np.int32).max), jnp.int32)
     start = jnp.zeros(num_players, jnp.int32)
     sizes, turns = jax.lax.scan(draw, start, jnp.arange(draws))[1]
     return sizes.astype(jnp.int32), turns

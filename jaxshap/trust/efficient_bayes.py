@@ -139,7 +139,8 @@ def efficient_bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> 
         )
     coalitions = draw_independent(as_key(key), number, budget - 2, kernel_mass(number))
     worths = jnp.asarray(answer(game, Plan(coalitions, len(coalitions))).worths)
-    return efficient_posterior(coalitions, worths - game.empty, game.full - game.empty)
+    total = jnp.asarray(game.full - game.empty)
+    return efficient_posterior(coalitions, worths - game.empty, total)
 
 
 @full_precision
