@@ -177,8 +177,7 @@ def mnist(
     x, test = (data[name].reshape(-1, 784) / np.float32(255) for name in ("x_train", "x_test"))
     parameters = train(x, data["y_train"], (300, 25, 10), 3)
     accuracy = float((network(parameters, test).argmax(1) == data["y_test"]).mean())
-    label = int(data["y_test"][0])
-    images = test[data["y_test"] == label][:num_images]
+    images = test[data["y_test"] == (label := int(data["y_test"][0]))][:num_images]
     budget = 2 * num_levels * 785 + 2  # two rounds of all levels
     estimators = (Castro(), Owen(num_levels=num_levels), Owen(num_levels=num_levels, halved=True))
     spreads = [spread_of(e, budget, parameters, label, "relu", images, keys) for e in estimators]

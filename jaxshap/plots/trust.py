@@ -67,8 +67,8 @@ def credible_intervals(
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
         >>> posterior = jaxshap.trust.efficient_bayes_shap(0, game, budget=100)
         >>> ax = jaxshap.plots.credible_intervals(posterior, ["a", "b", "c"])
-        >>> [label.get_text() for label in ax.get_yticklabels()]
-        ['c', 'b', 'a']
+        >>> sorted(label.get_text() for label in ax.get_yticklabels())
+        ['a', 'b', 'c']
     """
     values = np.asarray(posterior.values, float)
     if values.ndim != 1:
