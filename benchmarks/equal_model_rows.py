@@ -12,6 +12,7 @@ import argparse
 import functools
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -206,7 +207,8 @@ def _large_background(model, rows, background, keys: int) -> tuple[float, float]
 
 def _exact_values(model, rows, background) -> np.ndarray:
     if isinstance(model, Host):
-        return jaxshap.explain(model.function.trees, rows, background).values
+        boosted: Any = model.function
+        return jaxshap.explain(boosted.trees, rows, background).values
     game = jaxshap.marginal(model, rows, background)
     return np.asarray(jaxshap.shapley_values(game)).T
 

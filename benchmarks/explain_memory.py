@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import report
@@ -51,7 +52,7 @@ def _explain(keyword: str, background: int, options: argparse.Namespace) -> None
     sizes = options.rows, background
     rows, references = (rng.normal(size=(size, FEATURES)).astype(np.float32) for size in sizes)
     slopes = jnp.asarray(rng.normal(size=FEATURES) / 5, jnp.float32)
-    spent = {"budget": 2 * FEATURES + 2 if options.full else 1000}
+    spent: dict[str, Any] = {"budget": 2 * FEATURES + 2 if options.full else 1000}
     if keyword == "model_rows":
         spent = {"model_rows": 2_000_000 if options.full else 20_000}
     begin = time.perf_counter()

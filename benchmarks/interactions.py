@@ -96,7 +96,7 @@ def shapiq_games(path: pathlib.Path, order: int) -> Iterator[KnownGame]:
 def own_games(order: int) -> Iterator[KnownGame]:
     """Random tables of 12 players, two of each kind."""
     for kind, worths in random_games(20, 12, 2, (*NEW, "tanh network", "trees, background")):
-        yield from tabled(f"{kind} {zlib.crc32(worths):08x}", worths, order)
+        yield from tabled(f"{kind} {zlib.crc32(worths.tobytes()):08x}", worths, order)
 
 
 def tabled(name: str, worths: Float[np.ndarray, "size"], order: int) -> Iterator[KnownGame]:
@@ -208,7 +208,7 @@ def peer_errors(known: KnownGame, budget: int, num_seeds: int, cache: dict) -> d
     errors = {}
     for name, peer in PEERS.items():
         probe = known.worths(np.eye(known.num_players, dtype=bool))
-        print_of_game = f"{zlib.crc32(np.round(probe, 9)):08x}"
+        print_of_game = f"{zlib.crc32(np.round(probe, 9).tobytes()):08x}"
         key = f"{known.name}|{print_of_game}|{known.order}|{name}|{budget}|{num_seeds}"
         if key not in cache and known.num_players <= peer.most_players:
             start = time.perf_counter()
@@ -255,7 +255,7 @@ def summary(rows: list[Row], multiples: tuple[int, ...]) -> list[list]:
         own = [row for row in rows if row.multiple == multiple]
         ratios = [row.ratio for row in own]
         lines[0].append(f"{np.exp(np.mean(np.log(ratios))):.3f}" if own else "")
-        lines[1].append(sum(ratio > MAX_RATIO for ratio in ratios) if own else "")
+        lines[1].append(str(sum(ratio > MAX_RATIO for ratio in ratios)) if own else "")
         lines[2].append(f"{100 * np.mean([row.covered for row in own]):.0f}" if own else "")
     return lines
 

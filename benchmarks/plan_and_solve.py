@@ -28,7 +28,7 @@ def main() -> None:
     command = [sys.executable, __file__, "--measure"]
     for name, size in zip(("--players", "--background", "--rows"), sizes, strict=True):
         command += [name, str(size)]
-    runs = []
+    runs, estimator = [], ""
     for _ in range(options.processes):
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:

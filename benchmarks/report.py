@@ -18,6 +18,17 @@ def write_table(
     store: bool = True,
 ) -> str:
     """Print a Markdown table and store it beside the script, with its command and its commit."""
+    path = pathlib.Path(script)
+    origin = f"Made by `{command(path.name)}` at {commit(path.parent)}."
+    text = "\n".join([f"# {title}", "", table(header, rows), "", *notes, "", origin, ""])
+    if store:
+        path.with_suffix(".md").write_text(text)
+    print(text)
+    return text
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence]) -> str:
+    """In Markdown."""
     cells = [
         [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
         for row in [header, *rows]
@@ -25,13 +36,7 @@ def write_table(
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    path = pathlib.Path(script)
-    origin = f"Made by `{command(path.name)}` at {commit(path.parent)}."
-    text = "\n".join([f"# {title}", "", *lines, "", *notes, "", origin, ""])
-    if store:
-        path.with_suffix(".md").write_text(text)
-    print(text)
-    return text
+    return "\n".join(lines)
 
 
 def command(script: str) -> str:

@@ -77,6 +77,22 @@ class BudgetError(InputError):
         return type(self), (str(self), self.needed)
 
 
+class SelectionError(InputError, IndexError, KeyError):
+    """There is no such row, feature, output or set of players to pick.
+
+    Example:
+        >>> import jaxshap
+        >>> explanation = jaxshap.explain(lambda x: x.sum(1), [[1.0, 2.0]], [[0.0, 0.0]])
+        >>> try:
+        ...     explanation[:, "x7"]
+        ... except jaxshap.errors.SelectionError as error:
+        ...     print(error)
+        there is no feature 'x7': there are ['x0', 'x1'].
+    """
+
+    __str__ = Exception.__str__  # that of KeyError would quote the message
+
+
 class CheckpointError(InputError):
     """A checkpoint file is damaged, in use, or of another run.
 
@@ -195,7 +211,8 @@ class ToleranceWarning(UserWarning):
 
 
 class TimeWarning(UserWarning):
-    """`seconds=` were too few even for the smallest round; the explanation is that round's.
+    """`seconds=` were too few even for the smallest round, whose explanation is returned; or a
+    `tol=` is expected to take minutes.
 
     Example:
         >>> import jaxshap

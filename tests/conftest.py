@@ -5,9 +5,11 @@ compiled programs.
 import contextlib
 
 import jax
+import jax.experimental
 import jaxtyping
 import matplotlib.pyplot as plt
 import pytest
+from jax._src import monitoring
 
 # annotated types and shapes are checked in every test; before the library is imported
 jaxtyping.install_import_hook("jaxshap", "typechecking.typechecked")
@@ -17,6 +19,9 @@ jax.config.update(
     "jax_disable_most_optimizations", True
 )  # compiling dominates the time of these tests
 plt.switch_backend("Agg")
+
+if not hasattr(jax, "enable_x64"):  # in the oldest JAX that we name
+    jax.enable_x64 = jax.experimental.enable_x64
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 
@@ -57,6 +62,15 @@ def compilations():
         try:
             yield names
         finally:
-            jax.monitoring.unregister_event_duration_listener(listen)
+            _unregister(listen)
 
     return record
+
+
+def _unregister(listener):
+    """The oldest JAX that we name has no public function for it."""
+    try:
+        unregister = jax.monitoring.unregister_event_duration_listener
+    except AttributeError:
+        unregister = monitoring._unregister_event_duration_listener_by_callback
+    unregister(listener)

@@ -112,9 +112,11 @@ def test_explain_prints_nothing_where_there_is_no_terminal(capfd):
 ALONE = """
 import contextlib, io, json, sys
 
+OPTIONAL = {"matplotlib", "shap", "pandas", "polars", "sklearn", "shapiq"}
+
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"matplotlib", "shap", "pandas", "sklearn", "shapiq"}:
+        if name.split(".")[0] in OPTIONAL:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Missing())
@@ -135,6 +137,7 @@ calls = {
     "to_frame": explained.to_frame,
     "to_shap": explained.to_shap,
     "to_shapiq": jaxshap.interactions.exact_interactions(game).to_shapiq,
+    "values to_shapiq": explained[0].to_shapiq,
     "a model fitted on a DataFrame": lambda: jaxshap.explain(
         FittedOnNames(), X, background, feature_names=["age", "height"]
     ),
@@ -196,6 +199,7 @@ def test_what_needs_an_optional_package_names_the_extra_that_has_it(alone, name)
 
 def test_a_package_of_no_extra_is_named_itself(alone):
     assert "pip install shapiq" in alone["told"]["to_shapiq"]
+    assert "pip install shapiq" in alone["told"]["values to_shapiq"]
 
 
 def packages(extra):

@@ -20,7 +20,7 @@ HEAVY = {
     "xgboost": {"cli"},
     "lightgbm": {"cli"},
     "catboost": set(),
-    "shapiq": {"interactions"},
+    "shapiq": {"explaining", "interactions"},
     "torch": set(),
     "networkx": set(),
     "tokenizers": set(),

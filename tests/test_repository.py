@@ -4,6 +4,7 @@ import functools
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -49,14 +50,30 @@ def test_the_citation_is_of_the_version_that_is_built():
     assert citation["license"] == project()["license"]
 
 
-def test_the_workflow_tests_the_oldest_jax_and_the_newest_on_both_ends_of_python():
-    (oldest,) = re.findall(r"^jax>=([\d.]+)$", "\n".join(project()["dependencies"]), re.M)
-    first, *_ = re.findall(r"[\d.]+", project()["requires-python"])
-    matrix = load_yaml(".github/workflows/tests.yml")["jobs"]["tests"]["strategy"]["matrix"]
-    pinned, newest = matrix["jax"]
-    assert newest == "jax"
-    assert pinned.removeprefix("jax==").startswith(oldest)
-    assert matrix["python"][0] == first
+def test_the_workflow_and_its_script_test_the_oldest_jax_and_the_newest_on_every_python():
+    classifiers = "\n".join(project()["classifiers"])
+    pythons = re.findall(r"^Programming Language :: Python :: (\d\.\d+)$", classifiers, re.M)
+    assert project()["requires-python"] == f">={pythons[0]}"
+    tests = load_yaml(".github/workflows/tests.yml")["jobs"]["tests"]
+    assert tests["strategy"]["matrix"] == {"python": pythons, "jax": ["oldest", "newest"]}
+    assert tests["steps"][-1]["run"].split()[0] == "tests/matrix"
+    assert f"pythons=({' '.join(pythons)})" in read("tests/matrix")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["3.99", "newest"], 3, "Python 3.99 is not here: skipped"),
+        (["3.11", "other"], 2, "pass oldest or newest"),
+        (["other"], 2, "tests/matrix 3.13 newest"),
+    ],
+)
+def test_the_script_of_the_matrix_skips_what_is_not_here_and_never_passes_on_nothing(
+    arguments, code, told
+):
+    run = subprocess.run([ROOT / "tests" / "matrix", *arguments], capture_output=True, text=True)
+    assert run.returncode == code
+    assert told in run.stdout + run.stderr
 
 
 def test_hooks_run_what_the_workflow_runs():
@@ -105,6 +122,7 @@ def test_no_file_names_a_registry_or_a_machine(name):
 
 def test_a_table_of_a_benchmark_names_its_command_and_its_commit(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setattr(sys, "argv", ["claim.py", "--games", str(tmp_path)])
     import report
 
     def git(*arguments):
@@ -117,11 +135,12 @@ def test_a_table_of_a_benchmark_names_its_command_and_its_commit(tmp_path, monke
     script.parent.mkdir()
     script.write_text("")
     ask = functools.partial(report.write_table, str(script), "A claim", ["n"], [[1.0]])
-    assert "`python benchmarks/claim.py` at an unknown commit." in ask()
+    assert "`python benchmarks/claim.py --games FOLDER` at an unknown commit." in ask()
     git("init")
     git("add", "benchmarks/claim.py")
     git("commit", "-m", "A claim")
-    assert re.search(r"`python benchmarks/claim.py` at commit [0-9a-f]{7,}\.$", ask(), re.M)
+    made_by = r"`python benchmarks/claim.py --games FOLDER` at commit [0-9a-f]{7,}\.$"
+    assert re.search(made_by, ask(), re.M)
     script.write_text("1")
     assert ", with uncommitted changes." in ask()
     assert script.with_suffix(".md").read_text() == ask()

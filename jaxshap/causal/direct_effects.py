@@ -9,6 +9,7 @@ from jaxtyping import Float
 from jaxshap.causal.graphs import between_others
 from jaxshap.engine import byte_limit
 from jaxshap.errors import InputError
+from jaxshap.games import as_numbers
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model
 from jaxshap.values import checked_table, predictions
 
@@ -80,7 +81,7 @@ def direct_effect(
     names = tuple(inputs.names[column] for column in columns)
     if graph is not None:
         _check_identified(graph, names, inputs.names)
-    predict, _ = read_model(model, inputs)
+    predict = read_model(model, inputs).predict
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     points = _settings(at, len(columns), "at")
     start = _settings(reference, len(columns), "reference")
@@ -109,7 +110,7 @@ def listed_columns(features: Any, names: Sequence[str], what: str) -> list[int]:
 
 
 def _settings(values: Any, count: int, what: str) -> Float[np.ndarray, "*points features"]:
-    settings = np.asarray(values, np.float64)
+    settings = np.asarray(as_numbers(values, what), np.float64)
     settings = settings[None] if settings.ndim == 0 and count == 1 else settings
     if not settings.size or settings.ndim == 0 or settings.shape[-1] != count:
         hint = " A grid of one feature is grid[:, None]." if count == 1 else ""

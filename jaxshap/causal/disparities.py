@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, read_labels_of_rows
+from jaxshap.games import check_kind, shown
 
 
 class Disparity(NamedTuple):
@@ -71,11 +72,12 @@ def disparity(explanation: Explanation, groups: Any, *, reference: Any = None) -
         >>> difference.values.round(3).tolist(), difference.total.round(3).tolist()
         ([[2.0, -1.0]], [1.0])
     """
-    labels = np.asarray(groups)
-    names = _group_names(labels, len(explanation))
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
+    labels = read_labels_of_rows(groups, len(explanation), "groups")
+    names = _group_names(labels)
     base = names[0] if reference is None else reference
-    if base not in names:
-        raise InputError(f"reference={reference!r} is not one of the groups {names.tolist()}.")
+    if not isinstance(base, str | int | float | np.generic) or base not in names.tolist():
+        raise InputError(f"reference={shown(reference)} is not one of the groups {names.tolist()}.")
     first = _Means.over(explanation, labels == base)
     compared = names[names != base]
     means = [_Means.over(explanation, labels == name) for name in compared]
@@ -97,15 +99,7 @@ def disparity(explanation: Explanation, groups: Any, *, reference: Any = None) -
     )
 
 
-def _group_names(labels: np.ndarray, num_rows: int) -> np.ndarray:
-    if labels.shape != (num_rows,):
-        raise InputError(
-            f"groups has shape {labels.shape} for {num_rows} rows: pass one label a row."
-        )
-    if missing := sum(label is None or (label == label) is not True for label in labels.tolist()):
-        raise InputError(
-            f"{missing} row(s) have no group (None or NaN): give them one, or omit them from both."
-        )
+def _group_names(labels: np.ndarray) -> np.ndarray:
     names = np.unique(labels)
     if len(names) < 2:
         raise InputError(

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from jaxshap.causal.direct_effects import listed_columns
 from jaxshap.engine import byte_limit
 from jaxshap.errors import InputError
-from jaxshap.games import Host, as_pytree
+from jaxshap.games import Host, as_numbers, as_pytree
 from jaxshap.inputs import own_columns, read_inputs, read_model, read_table, read_weights
 from jaxshap.values import (
     HostMasked,
@@ -100,7 +100,7 @@ def fair_predictor(
     table, _ = read_weights(background)
     inputs = read_inputs(table, background, None, own_columns(model, table, feature_names))
     columns = listed_columns(protected, inputs.names, "protected=")
-    predict, _ = read_model(model, inputs)
+    predict = read_model(model, inputs).predict
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     shares = checked_weights(inputs.options.get("weights"), len(rows), rows)
     _, first, which = np.unique(rows[:, columns], axis=0, return_index=True, return_inverse=True)
@@ -126,9 +126,10 @@ def fair_predictor(
 def _matched(rows: Any, columns: tuple[str, ...] | None, width: int) -> Any:
     """Rows as wide as the model takes them; where both sides have names, matched by name."""
     named = columns and hasattr(rows, "columns")
-    table = read_table(rows, "the table", columns).array if named else rows
+    rows = read_table(rows, "the table", columns).array if named else rows
+    table = as_numbers(rows, "the table")
     shape = np.shape(table)
-    if len(shape) != 2 or shape[1] != width:
+    if len(shape) != 2 or shape[1] != width or not shape[0]:
         raise InputError(
             f"the rows have shape {shape}: pass (rows, {width}), the protected features among them."
         )

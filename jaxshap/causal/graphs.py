@@ -3,7 +3,9 @@
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
-from jaxshap.errors import InputError
+from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import shown
+from jaxshap.inputs import is_list
 
 Node = Hashable
 Nodes = Any  # a node, or a list, tuple or set of nodes
@@ -162,7 +164,12 @@ def between_others(
 def _read(graph: Any) -> _Graph:
     if isinstance(graph, _Graph):
         return graph
-    pairs = [tuple(edge) for edge in getattr(graph, "edges", graph)]
+    edges: Any = getattr(graph, "edges", graph)
+    if isinstance(edges, str | bytes) or not is_list(edges) or isinstance(edges, dict):
+        raise InputTypeError(f"graph={shown(graph)}: pass edges (cause, effect), or a DiGraph.")
+    if wrong := [edge for edge in edges if not _is_edge(edge)]:
+        raise InputError(f"an edge is a pair (cause, effect) of nodes, not {shown(wrong[0])}.")
+    pairs = [tuple(edge) for edge in edges]
     if wrong := [edge for edge in pairs if len(edge) != 2 or edge[0] == edge[1]]:
         raise InputError(f"an edge is a pair (cause, effect) of two nodes, not {wrong[0]}.")
     if getattr(graph, "is_directed", lambda: True)() is False:
@@ -178,6 +185,11 @@ def _read(graph: Any) -> _Graph:
     return read
 
 
+def _is_edge(edge: Any) -> bool:
+    pair = isinstance(edge, tuple | list) and len(edge) == 2
+    return pair and all(isinstance(node, Hashable) for node in edge)
+
+
 def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
     parents: dict[Node, set[Node]] = {}
     for cause, effect in edges:
@@ -190,7 +202,10 @@ def _nodes(nodes: Any, graph: _Graph) -> set[Node]:
     """The node, which may itself be a tuple, or the nodes of a list, tuple or set."""
     if isinstance(nodes, Hashable) and nodes in graph.parents:
         return {nodes}
-    listed = set(nodes) if isinstance(nodes, list | tuple | set | frozenset) else {nodes}
+    several = isinstance(nodes, list | tuple | set | frozenset)
+    if not all(isinstance(node, Hashable) for node in (nodes if several else [nodes])):
+        raise InputTypeError(f"{shown(nodes)} is no node of a graph: pass its name, or a list.")
+    listed = set(nodes) if several else {nodes}
     if missing := listed - graph.parents.keys():
         raise InputError(
             f"the graph has no {_names(missing)}: its nodes are {_names(graph.parents)}. Nodes "

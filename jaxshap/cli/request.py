@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxshap.cli.categories import encode, text_columns
+from jaxshap.cli.categories import as_fitted, text_columns
 from jaxshap.cli.exits import UsageError
 from jaxshap.cli.models import Saved, read_saved
 from jaxshap.cli.tables import features_of, read_frame, without
-from jaxshap.trees import is_tree_model
+from jaxshap.trees import unwrap
 
 SAMPLE_ROWS = 100  # of DATA, which stand in for a background where none is named
 
@@ -28,9 +28,7 @@ class Request(NamedTuple):
     background: Any
     exact: bool
     by_position: bool
-    output_names: tuple[str, ...] | None
     labels: np.ndarray | None
-    texts: dict[str, list[str]]
     packages: tuple[str, ...]
     facts: dict[str, str]
     notes: list[str]
@@ -54,11 +52,11 @@ def read_request(options: argparse.Namespace, given: Sequence[str]) -> Request:
     target = [] if options.target is None else [options.target]
     candidates = without(frame, target + options.drop, "DATA")
     table = features_of(candidates, saved, "DATA")
-    exact = is_tree_model(saved.model) and options.estimator is None and not text_columns(table)
+    exact = unwrap(saved.model) is not None and options.estimator is None
     background = _read_background(options, saved, table, exact)
     model = saved.model if exact or saved.predict is None else saved.predict
     rows = table.iloc[: options.rows]
-    encoded = encode(model, rows, background.table)
+    texts = text_columns(table)
     omitted = [name for name in candidates.columns if name not in table.columns]
     count = (
         f"the first {len(rows):,} of {len(frame):,}"
@@ -71,21 +69,19 @@ def read_request(options: argparse.Namespace, given: Sequence[str]) -> Request:
         + (f"; left out: {', '.join(omitted)}" if omitted else ""),
         "Background": background.description,
     }
-    if encoded.texts:
+    if texts:
         coding = "codes in explanation.npz, sorted; the off-manifold share takes these for numbers"
-        facts["Columns of text"] = f"{', '.join(encoded.texts)} ({coding})"
+        facts["Columns of text"] = f"{', '.join(texts)} ({coding})"
     if options.target is not None:
         facts["True labels"] = f"column {options.target}"
     facts["Command"] = shlex.join(["python", "-m", "jaxshap", *given])
     return Request(
-        model=encoded.model,
-        rows=encoded.rows,
-        background=encoded.background,
+        model=model,
+        rows=as_fitted(model, rows),
+        background=as_fitted(model, background.table),
         exact=exact,
         by_position=saved.columns is None and saved.num_columns is not None,
-        output_names=encoded.output_names,
         labels=None if options.target is None else frame[options.target].to_numpy()[: len(rows)],
-        texts=encoded.texts,
         packages=saved.packages,
         facts=facts,
         notes=_notes(options, exact, omitted, background),

@@ -18,7 +18,7 @@ from jaxshap.errors import EvaluationError, Interrupted, TimeWarning, ToleranceW
 from jaxshap.estimators import ESTIMATORS
 from jaxshap.explaining import Explanation, explain
 from jaxshap.report import report_html
-from jaxshap.trees import read_trees
+from jaxshap.trees import read_trees, unwrap
 from jaxshap.trust import Diagnosis
 
 ESTIMATOR_NAMES = {estimator.__name__.lower(): estimator for estimator in ESTIMATORS}
@@ -104,7 +104,6 @@ def _explain(request: Request, options: argparse.Namespace, rows: int | None = N
             "tol": options.tol,
             "seconds": options.seconds,
             "key": options.key,
-            "output_names": request.output_names,
             "progress": _progress(options),
         }
     explanation = explain(request.model, *tables, **settings)
@@ -147,7 +146,6 @@ def _finish(
         facts=facts,
         notes=notes,
         undiagnosed=undiagnosed,
-        texts=request.texts,
         packages=request.packages,
     )
     (options.out / "report.html").write_text(page, encoding="utf-8")
@@ -165,7 +163,10 @@ def _is_margin(model: Any, explanation: Explanation) -> bool:
     Boosted trees of several classes have one tree per class and round. Where a leaf has a value for
     each class instead, the sum is a margin unless its outputs are probabilities, which add up to 1.
     """
-    structure = read_trees(model).structure
+    trees = unwrap(model)
+    if trees is None:
+        return False
+    structure = read_trees(trees.model).structure
     if structure.link != "identity" or structure.num_outputs == 1:
         return structure.link != "identity"
     if structure.outputs is not None:

@@ -25,7 +25,7 @@ from jaxshap.effects.local_effects import accumulated, binned_sums
 from jaxshap.effects.records import AccumulatedEffect
 from jaxshap.engine import BatchSize, byte_limit, is_traced
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
-from jaxshap.games import Host
+from jaxshap.games import Host, read_flag, read_whole
 from jaxshap.inputs import column_numbers, read_output_names
 
 
@@ -97,8 +97,8 @@ def ale(
 def _check(
     sample: Sample, targets: list[Target], levels: set[int], bins: Any, derivative: bool
 ) -> None:
-    if not isinstance(bins, int | np.integer) or bins < 1:
-        raise InputError(f"bins={bins}: pass a whole number, 1 or more.")
+    read_whole(bins, "bins")
+    read_flag(derivative, "derivative")
     if not (sample.weights == sample.weights[0]).all():
         raise InputError(
             "ale takes every row alike: pass the rows themselves rather than rows with weights."

@@ -8,9 +8,11 @@ from jax.core import Tracer
 from jaxtyping import Float
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_numbers, read_number, read_whole, shown
 from jaxshap.inputs import WeightedRows, column_number, own_columns, read_inputs, read_model
 from jaxshap.values import checked_table, checked_weights
 
+MAX_RESOLUTION = 2**20  # points of a grid: more is a slip of the pen
 Feature = str | int
 Target = tuple[int, ...]  # the numbers of one column, or of two
 
@@ -36,7 +38,7 @@ def read_sample(model: Any, X: Any, weights: Any, feature_names: Sequence[str] |
             "X and weights must be known where grids are made: trace the model's parameters alone."
         )
     inputs = read_inputs(X, X, None, own_columns(model, X, feature_names))
-    predict, classes = read_model(model, inputs)
+    predict, classes, *_ = read_model(model, inputs)
     rows = np.asarray(checked_table(predict, inputs.rows, inputs.rows)[0])
     shares = np.asarray(checked_weights(weights, len(rows), rows))
     return Sample(predict, rows, shares, inputs.names, classes)
@@ -79,7 +81,8 @@ def given_grids(
     by_column = {}
     for feature, points in (grids or {}).items():
         column = column_number(feature, sample.names, f"{what}=")
-        grid = np.atleast_1d(np.asarray(points, sample.rows.dtype))
+        read = np.atleast_1d(np.asarray(as_numbers(points, f"{what}=")))
+        grid = read.astype(sample.rows.dtype)
         if grid.ndim != 1 or not grid.size or not np.isfinite(grid.astype(np.float64)).all():
             raise InputError(
                 f"{what}= for {sample.names[column]!r} must be a list of finite numbers, not "
@@ -132,12 +135,12 @@ def even_grids(
 
 def check_resolution(resolution: Any, percentiles: Any) -> None:
     """Refuse what makes no grid."""
-    if not isinstance(resolution, int | np.integer) or resolution < 2:
-        raise InputError(f"grid_resolution={resolution}: pass a whole number of points, 2 or more.")
-    if len(percentiles) != 2 or not 0 <= percentiles[0] < percentiles[1] <= 1:
-        raise InputError(
-            f"percentiles={percentiles}: pass two shares between 0 and 1, the smaller first."
-        )
+    read_whole(resolution, "grid_resolution", 2, MAX_RESOLUTION)
+    if not isinstance(percentiles, tuple | list) or len(percentiles) != 2:
+        raise InputTypeError(f"percentiles={shown(percentiles)}: pass two shares as a tuple.")
+    low, high = (read_number(one, "a percentile", least=0, most=1) for one in percentiles)
+    if low >= high:
+        raise InputError(f"percentiles={percentiles}: pass the smaller one first.")
 
 
 def _percentile(

@@ -19,7 +19,7 @@ from jaxshap.effects.moving import (
     twists_at,
 )
 from jaxshap.effects.records import safe_sqrt
-from jaxshap.engine import BatchSize, bucket, is_traced
+from jaxshap.engine import BatchSize, bucket, is_traced, unit_over_first
 from jaxshap.games import Host
 
 SIGNS = {  # of the outputs at the corners that make up a local effect, by the number of corners
@@ -114,8 +114,10 @@ def _accumulated(
     means = jax.vmap(lambda mean, bins: mean[bins])(means, source)
     means = (means * _append_axes(ratio, sums.ndim)).reshape(groups + 1, *shape, *sums.shape[2:])
     curves = jax.vmap(_first_order if len(shape) == 1 else _second_order)(means, centre)
-    square = (groups - 1) / groups * ((curves[1:] - curves[1:].mean(0)) ** 2).sum(0)
-    return curves[0], safe_sqrt(square)
+    apart = curves[1:] - curves[1:].mean(0)
+    unit = unit_over_first(apart)  # squares neither overflow nor vanish
+    square = (groups - 1) / groups * ((apart / unit) ** 2).sum(0)
+    return curves[0], safe_sqrt(square) * unit
 
 
 def _first_order(

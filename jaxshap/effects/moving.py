@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from jaxshap.engine import BatchSize, bucket, byte_limit, jitted_with_model
-from jaxshap.errors import InputError
-from jaxshap.games import Host, as_pytree, widened
+from jaxshap.engine import BatchSize, bucket, byte_limit, check_batch_size, jitted_with_model
+from jaxshap.games import Host, as_pytree, as_worths
 from jaxshap.values import bytes_per_point_of, check_outputs, rematerialise
 
 MIN_ROWS_ALONE = 512  # on a CPU, this many rows outweigh a turn of the loop
@@ -47,10 +46,9 @@ def points_at_once(
     model: Callable, rows: Float[Array | np.ndarray, "rows features"], batch_size: BatchSize
 ) -> int:
     """How many inputs one call of the model may have."""
+    check_batch_size(batch_size)
     if batch_size != "auto":
-        if batch_size < 1:
-            raise InputError(f'batch_size={batch_size}: pass a positive number, or "auto".')
-        return batch_size
+        return int(batch_size)
     if isinstance(model, Host):
         bytes_per_point = 8 * rows[0].nbytes
     else:
@@ -106,8 +104,10 @@ def over_batches(
         values = np.broadcast_to(values, (len(columns), len(rows), values.shape[-1]))
         blocks = [slice(start, start + length) for start in range(0, len(rows), length)]
         outputs = [_on_host(model, rows[block], columns, values[:, block]) for block in blocks]
-        reduced.append(_reduced(np.concatenate(outputs, axis=1), own, shared, reduce=reduce))
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *reduced)
+        with jax.enable_x64(True):  # as wide as the model's outputs
+            of_batch = _reduced(np.concatenate(outputs, axis=1), own, shared, reduce=reduce)
+        reduced.append(jax.device_get(of_batch))
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *reduced)
 
 
 @functools.partial(jitted_with_model, static_argnames=("reduce", "evaluate", "length"))
@@ -132,14 +132,14 @@ def _by_blocks(
     count = len(rows)
     values = jnp.broadcast_to(values, (len(columns), count, values.shape[-1]))
     if count <= length:
-        return widened(evaluate(model, rows, columns, values))
+        return as_worths(evaluate(model, rows, columns, values))
     blocks = -(-count // length)
     length = -(-count // blocks)
     which = jnp.minimum(jnp.arange(blocks * length), count - 1).reshape(blocks, length)
 
     @rematerialise
     def of_block(block):
-        return widened(evaluate(model, rows[block], columns, values[:, block]))
+        return as_worths(evaluate(model, rows[block], columns, values[:, block]))
 
     outputs = jnp.moveaxis(jax.lax.map(of_block, which), 0, 1)  # (moves, blocks, length, *out)
     return outputs.reshape(len(columns), blocks * length, *outputs.shape[3:])[:, :count]
@@ -151,7 +151,7 @@ def _on_host(model: Host, rows, columns, values) -> Float[np.ndarray, "moves row
         moved[:, own] = value
     outputs = model(inputs.reshape(-1, rows.shape[1]))
     check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
-    return widened(outputs.reshape(*inputs.shape[:2], *outputs.shape[1:]))
+    return as_worths(outputs.reshape(*inputs.shape[:2], *outputs.shape[1:]))
 
 
 def _moved(rows, columns, values) -> Float[Array, "rows features"]:

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from jaxshap.engine import unit_over_first
+
 Numbers = Array | np.ndarray  # numpy, unless traced by jit or grad
 
 
@@ -171,8 +173,10 @@ def weighted_mean(
     mean = (share * outputs).sum(1)
     # A long sum of like numbers in float32 loses digits, which its residuals give back:
     mean += (share * (outputs - mean[:, None])).sum(1)
-    square = ((share * (outputs - mean[:, None])) ** 2).sum(1) / (1 - (share**2).sum(1))
-    return mean, safe_sqrt(square), support
+    apart = jnp.where(share > 0, outputs - mean[:, None], 0)
+    unit = unit_over_first(apart.swapaxes(0, 1))  # squares neither overflow nor vanish
+    square = ((share * apart / unit[:, None]) ** 2).sum(1) / (1 - (share**2).sum(1))
+    return mean, safe_sqrt(square) * unit, support
 
 
 def safe_sqrt(square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:

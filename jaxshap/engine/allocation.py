@@ -1,23 +1,26 @@
 """How many draws each size of coalition deserves, from a pilot."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
 
+from jaxshap.engine.defaults import read_budget, read_key
 from jaxshap.engine.runner import answer
+from jaxshap.engine.units import unit_over_first
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Stratified
-from jaxshap.games import Game
+from jaxshap.games import Game, check_game
 
 
-def neyman_allocation(key: Key[Array, ""], game: Game, budget: int) -> tuple[float, ...]:
+def neyman_allocation(key: Any, game: Game, budget: int) -> tuple[float, ...]:
     """How many draws each size of coalition deserves, from the spread of gains in a pilot.
 
     Draws in proportion to the spread have the least variance for their number. The pilot's
     evaluations come on top of the estimate's: `Stratified(neyman_allocation(key, game, 500))`.
 
     Args:
-        key: a JAX key.
+        key: a JAX key, or a whole number.
         game: the game that is then estimated.
         budget: evaluations of the pilot.
 
@@ -34,9 +37,12 @@ def neyman_allocation(key: Key[Array, ""], game: Game, budget: int) -> tuple[flo
         >>> two > 100 * one  # joining a single player gains nothing
         True
     """
-    plan = Stratified().plan(key, game.num_players, budget)
-    worths = jnp.asarray(answer(game, plan).worths)
-    _, variances = Stratified().moments(plan, worths)
+    check_game(game)
+    budget = read_budget(budget, game.num_players)
+    plan = Stratified().plan(read_key(key), game.num_players, budget)
+    gains = jnp.asarray(answer(game, plan).worths - game.empty)
+    unit = unit_over_first(gains.ravel())  # shares are ratios
+    _, variances = Stratified().moments(plan, gains / unit)
     drawn = np.bincount(np.asarray(plan.detail))[1:]
     if min(drawn) < 2:
         raise BudgetError(

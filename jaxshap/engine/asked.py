@@ -7,11 +7,11 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxshap.errors import InputError
-from jaxshap.games import Game, as_numbers
+from jaxshap.games import Game, as_array, as_numbers
 
 
 def check_coalitions(game: Game, coalitions: Any) -> None:
-    shape = np.shape(coalitions)
+    shape = as_array(coalitions, "coalitions").shape
     if len(shape) not in (2, 3) or shape[-1] != game.num_players:
         raise InputError(
             f"coalitions have shape {shape} for {game.num_players} players: pass a boolean array "
@@ -32,7 +32,7 @@ def check_coalitions(game: Game, coalitions: Any) -> None:
 def check_known(game: Game, known: Any, asked: np.ndarray) -> None:
     if known is None:
         return
-    shape, most = np.shape(known), int(np.prod(asked.shape[:-1]))
+    shape, most = as_numbers(known, "known=").shape, int(np.prod(asked.shape[:-1]))
     entries = max(1, int(np.prod(game.empty.shape)))
     if np.size(known) % entries or np.size(known) // entries > most:
         raise InputError(

@@ -22,7 +22,7 @@ BatchSize = int | Literal["auto"]
 
 def is_traced(tree: Any) -> bool:
     """Whether any array in the tree is inside jit, vmap or grad, or this very call is traced."""
-    leaves = jax.tree.leaves((tree, jnp.zeros(())))
+    leaves = jax.tree.leaves((tree, jax.device_put(np.float32(0))))
     return any(isinstance(leaf, Tracer) for leaf in leaves)
 
 
@@ -52,6 +52,13 @@ def choose_batch_size(batch_size: BatchSize, game: Game, count: int, in_strata: 
     return min(most, 2 ** int(math.log2(max(1, size))))
 
 
+def shared_batch_size(batch_size: BatchSize, game: Game, count: int, shares: int) -> BatchSize:
+    """The batch size of each of several games that are evaluated at once."""
+    if batch_size != "auto" or shares == 1 or game.on_host:
+        return batch_size
+    return max(1, choose_batch_size("auto", game, count, False) // shares)
+
+
 def power_above(number: float) -> int:
     return 2 ** max(0, math.ceil(math.log2(max(1, number))))
 
@@ -75,25 +82,26 @@ def worths_on_host(
     return worths
 
 
-def worths_on_device(
+def start_on_device(
     game: Game,
     coalitions: Bool[np.ndarray, "k n"],
     strata: Int[np.ndarray, "k"] | None,
     shape: tuple[int, int],
     placement: Placement | None,
-) -> Float[np.ndarray, "k *out"]:
-    """Some batches; the loop sees whole ones and room for the most of them: one program."""
+) -> Float[Array, "most size *out"]:
+    """Dispatch some batches; the loop sees whole ones and room for the most of them: one program.
+
+    Worths come in the order of the coalitions, and then what fills the batches up.
+    """
     most, size = shape
     batches = _whole(coalitions, most * size).reshape(most, size, game.num_players)
     numbers = None if strata is None else _whole(strata, most * size).reshape(most, size)
     count = np.int32(-(-len(coalitions) // size))
     if placement is None:
-        worths = _worths(game, *jax.device_put((batches, numbers, count)))
-    else:
-        batches, numbers = jax.device_put((batches, numbers), placement.shared_out)
-        count = jax.device_put(count, placement.replicated)
-        worths = _gathered(placement.mesh)(game, batches, numbers, count)
-    return jax.device_get(worths).reshape(-1, *game.empty.shape)[: len(coalitions)]
+        return _worths(game, *jax.device_put((batches, numbers, count)))
+    batches, numbers = jax.device_put((batches, numbers), placement.shared_out)
+    count = jax.device_put(count, placement.replicated)
+    return _gathered(placement.mesh)(game, batches, numbers, count)
 
 
 def _whole(items: np.ndarray, length: int) -> np.ndarray:

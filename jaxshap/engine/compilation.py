@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
+
+from jaxshap.games import runs_on_cpu
 
 FAST_COMPILE_OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,
@@ -41,29 +42,27 @@ def compiled(function: Callable, static_argnums: int | tuple[int, ...]) -> Calla
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        plain = jax.config.read("jax_disable_most_optimizations")
-        return _jitted(function, static_argnums, plain)(*args)
+        fast = runs_on_cpu() and not jax.config.read("jax_disable_most_optimizations")
+        return _jitted(function, static_argnums, fast)(*args)
 
     return call
 
 
 @functools.cache
-def _jitted(function: Callable, static_argnums: int | tuple[int, ...], plain: bool) -> Callable:
-    options = {} if plain else _options()
+def _jitted(function: Callable, static_argnums: int | tuple[int, ...], fast: bool) -> Callable:
+    options = _options() if fast else {}
     return jax.jit(function, static_argnums=static_argnums, compiler_options=options)
 
 
 @functools.cache
 def _options() -> dict[str, bool | int]:
-    """Those of the options that this version of the compiler has."""
-    if jax.default_backend() != "cpu":
-        return {}
+    """Those of the options that this compiler knows: it is asked once, whatever its version."""
     return {name: value for name, value in FAST_COMPILE_OPTIONS.items() if _has_option(name, value)}
 
 
 def _has_option(name: str, value: bool | int) -> bool:
     try:
-        jax.jit(lambda: jnp.zeros(()), compiler_options={name: value})()
+        jax.jit(lambda: True, compiler_options={name: value}).lower().compile()
     except jax.errors.JaxRuntimeError:
         return False
     return True

@@ -18,7 +18,7 @@ from jaxshap.estimators import (
     Scattered,
     fit_flops,
 )
-from jaxshap.games import Game
+from jaxshap.games import Game, shown
 
 MANY_STRATA = 30  # from which on a linear read-out for each is as good as a process for each
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
@@ -109,11 +109,12 @@ def read_key(key: Any) -> Key[Array, ""]:
                 f"key={key} does not fit in 64 bits: pass a number from −2**63 to 2**63 − 1, or a "
                 "jax.random.key."
             )
-        return jax.random.key(int(key))
+        with jax.transfer_guard("allow"):  # of the one number that was given
+            return jax.random.key(int(key))
     given: Any = key
-    dtype, shape = getattr(given, "dtype", None), np.shape(given)
+    dtype, shape = getattr(given, "dtype", None), getattr(given, "shape", None)
     if dtype is not None and jnp.issubdtype(dtype, jax.dtypes.prng_key) and shape == ():
         return given
     if dtype == np.uint32 and shape == (2,):
         return jax.random.wrap_key_data(given)
-    raise InputTypeError(f"key={key!r}: pass a whole number or a single jax.random.key.")
+    raise InputTypeError(f"key={shown(key)}: pass a whole number or a single jax.random.key.")

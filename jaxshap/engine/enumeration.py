@@ -3,7 +3,9 @@
 import jax
 import numpy as np
 
-from jaxshap.engine.runner import Answers, Run, make_plan, solve
+from jaxshap.engine.defaults import read_key
+from jaxshap.engine.plans import make_plan
+from jaxshap.engine.runner import Answers, Run, solve
 from jaxshap.estimators import Exact
 from jaxshap.games import Game
 
@@ -25,7 +27,7 @@ def enumerated(answers: Answers, game: Game) -> Run:
     sorted_worths = np.take_along_axis(worths, order, axis=0)
     if coalitions.ndim == 3:
         sorted_worths = sorted_worths.sum(1, dtype=np.float64).astype(worths.dtype)
-    plan, planned = make_plan(jax.random.key(0), num_players, Exact(), 2**num_players)
+    plan, planned = make_plan(read_key(0), num_players, Exact(), 2**num_players)
     ordered = Answers(plan, sorted_worths[planned @ _powers(num_players) - 1])  # ∅ is left out
     return Run(ordered, solve(Exact(), ordered, game))
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import jax
 from jax.sharding import Mesh
 
-from jaxshap.engine.batches import BatchSize, check_batch_size, is_traced
+from jaxshap.engine.batches import BatchSize, is_traced
 from jaxshap.engine.defaults import read_budget, read_estimator, read_key
-from jaxshap.engine.evaluation import Options
+from jaxshap.engine.options import read_options
 from jaxshap.engine.runner import run
+from jaxshap.engine.units import on_device
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.games import Game, check_game
 
@@ -51,10 +51,9 @@ def estimate(
         [2. 3. 3.] [0. 0. 0.]
     """
     check_game(game)
-    check_batch_size(batch_size)
+    options = read_options(batch_size, progress, None, mesh)
     named: Any = read_estimator(estimator, game, 2) if estimator is not None else None
     spent = read_budget(budget, game.num_players, named)
     estimator = read_estimator(estimator, game, spent)
-    options = Options(batch_size, progress, None, mesh)
     result = run(read_key(key), game, estimator, spent, options).estimate
-    return result if is_traced(result) else jax.device_put(result)
+    return result if is_traced(result) else on_device(result)

@@ -1,10 +1,11 @@
 """The one place where a game is evaluated: batches, progress, interrupts and checkpoints."""
 
+import collections
 import contextlib
 import os
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,21 +16,18 @@ from jaxtyping import Array, Bool, Float
 from jaxshap.engine.asked import check_coalitions, check_known
 from jaxshap.engine.batches import (
     BatchSize,
-    check_batch_size,
     choose_batch_size,
     is_traced,
-    power_above,
-    worths_on_device,
-    worths_on_host,
 )
 from jaxshap.engine.checkpoint import open_checkpoint
+from jaxshap.engine.dispatch import Work, make_work
 from jaxshap.engine.distinct import distinct_items
-from jaxshap.engine.progress import Note, move_bar, shown_bar
-from jaxshap.engine.sharding import Placement, place
+from jaxshap.engine.options import Options, read_options
+from jaxshap.engine.progress import move_bar, shown_bar
+from jaxshap.engine.sharding import place
 from jaxshap.errors import CheckpointError, EvaluationError, InputError, InputTypeError, Interrupted
 from jaxshap.games import Game, all_coalitions, check_game
 
-MAX_BATCHES = 16  # in one call of the compiled loop
 POLL_INTERVAL_SECONDS = 0.5  # between two moves of the bar, and looks for Ctrl-C
 
 
@@ -75,7 +73,7 @@ def evaluate(
         [1.0, 6.0]
     """
     check_game(game)
-    check_batch_size(batch_size)
+    options = read_options(batch_size, progress, checkpoint, mesh)
     traced = is_traced((game, coalitions))
     _check_options(game, traced, checkpoint, mesh)
     check_coalitions(game, coalitions)
@@ -83,7 +81,6 @@ def evaluate(
         return _traced_worths(game, jnp.asarray(coalitions), batch_size)
     asked = np.asarray(jax.device_get(coalitions)).astype(bool)
     check_known(game, known, asked)
-    options = Options(batch_size, progress, checkpoint, mesh)
     worths = evaluate_on_host(game, asked, known, options)
     return worths if game.on_host else jax.device_put(worths)
 
@@ -93,16 +90,6 @@ def evaluate_all(game: Game) -> Float[Array, "size *out"]:
     inner = evaluate(game, all_coalitions(game.num_players)[1:-1])
     ends = jnp.zeros_like(game.empty)[None], jnp.asarray(game.full - game.empty)[None]
     return jnp.concatenate([ends[0], jnp.asarray(inner - game.empty, ends[0].dtype), ends[1]])
-
-
-class Options(NamedTuple):
-    """How a game is evaluated outside of jit; see `evaluate`."""
-
-    batch_size: BatchSize = "auto"
-    progress: bool | None = None
-    checkpoint: str | os.PathLike | None = None
-    mesh: Mesh | None = None
-    note: Note = None
 
 
 def evaluate_on_host(
@@ -138,42 +125,43 @@ def evaluate_on_host(
 def _steps(
     game: Game, items, num_strata: int | None, worths, done: int, options: Options, file: Any
 ) -> Iterator[int]:
-    """Fill in the worths, some batches at a time; yields how many are there."""
+    """Fill in the worths, some batches at a time; yields how many are there.
+
+    So many batches come at once that the host looks at them a few times a second and no more.
+    """
     placement = None
     if options.mesh is not None:
         game, placement = place(game, options.mesh)
     first, rank = distinct_items(items, num_strata)
-    asked, in_strata = int(np.searchsorted(first, done)), num_strata is not None
+    asked = taken = int(np.searchsorted(first, done))
     left = len(first) - asked
-    shape = most, size = _shape_of_call(game, left, in_strata, options.batch_size, placement)
-    batches = 1 if placement is None else most  # clocks differ between processes: no adapting
+    work = make_work(game, items, num_strata, left, options.batch_size, placement)
+    batches = 1 if placement is None else work.most  # clocks differ between processes: no adapting
+    running, begin = collections.deque(), time.monotonic()
     while done < len(items):
-        begin = time.monotonic()
-        some = first[asked : asked + batches * size]
-        if len(some):
-            worths[some] = _worths_of(game, items, num_strata, some, shape, placement)
-        asked += len(some)
-        start, done = done, int(first[asked]) if asked < len(first) else len(items)
+        while asked < len(first) and len(running) < work.ahead:
+            some = first[asked : asked + batches * work.size]
+            running.append((some, work.start(some)))
+            asked += len(some)
+        if running:
+            some, worths_of_some = running.popleft()
+            worths[some] = work.finish(some, worths_of_some)
+            taken += len(some)
+        start, done = done, int(first[taken]) if taken < len(first) else len(items)
         worths[start:done] = worths[first[rank[start:done]]]
         _keep(file, start, worths[:done], len(items))
         yield done
-        if placement is None and 4 * (time.monotonic() - begin) < POLL_INTERVAL_SECONDS:
-            batches = min(4 * batches, most)
-
-
-def _worths_of(game: Game, items, num_strata: int | None, some, shape, placement) -> np.ndarray:
-    """Of some items, by number."""
-    strata = None if num_strata is None else (some % num_strata).astype(np.int32)
-    if game.on_host:
-        return worths_on_host(game, items[some], strata)
-    return worths_on_device(game, items[some], strata, shape, placement)
+        before, begin = begin, time.monotonic()
+        if placement is None and 4 * (begin - before) < POLL_INTERVAL_SECONDS:
+            batches = min(4 * batches, work.most_at_once)
 
 
 def _resumed(file, game: Game, items, num_strata, worths, done: int, options: Options) -> int:
     """Put in what the checkpoint holds beyond what is known; how many worths are there then."""
 
     def ask(some: np.ndarray) -> np.ndarray:
-        return _worths_of(game, items, num_strata, some, (1, len(some)), None)
+        work = Work(game, items, num_strata, None, most=1, size=len(some))
+        return work.finish(some, work.start(some))
 
     kept = file.resume(ask, done)
     if len(kept) > done:
@@ -207,17 +195,6 @@ def _room(game: Game, items, known: Any) -> np.ndarray:
     if known is not None:
         worths[: _length(known, game)] = np.asarray(known).reshape(-1, *game.empty.shape)
     return worths
-
-
-def _shape_of_call(
-    game: Game, left: int, in_strata: bool, batch_size: BatchSize, placement: Placement | None
-) -> tuple[int, int]:
-    """The most batches in one call of the compiled loop, and the size of a batch."""
-    size = choose_batch_size(batch_size, game, left, in_strata)
-    if placement is not None:
-        size *= placement.num_shares if batch_size == "auto" else 1
-        size += -size % placement.num_shares  # as many for every device
-    return (1 if game.on_host else min(MAX_BATCHES, power_above(left / size))), size
 
 
 def _traced_worths(game: Game, coalitions: Any, batch_size: BatchSize) -> Float[Array, "m *out"]:

@@ -4,7 +4,8 @@ import jax
 from jaxtyping import Array, Float
 
 from jaxshap.engine.batches import is_traced
-from jaxshap.engine.evaluation import Options
+from jaxshap.engine.defaults import read_key
+from jaxshap.engine.options import Options
 from jaxshap.engine.runner import run
 from jaxshap.errors import InputError
 from jaxshap.estimators import Exact
@@ -38,6 +39,6 @@ def shapley_values(game: Game) -> Float[Array, "n *out"]:
             f"about {gigabytes:,.0f} GB: use jaxshap.estimate(key, game), which samples."
         )
     options = Options(progress=False)
-    spent = run(jax.random.key(0), game, Exact(), 2**game.num_players, options)
+    spent = run(read_key(0), game, Exact(), 2**game.num_players, options)
     values = spent.estimate.values
     return values if is_traced(values) else jax.device_put(values)

@@ -4,6 +4,8 @@ import contextlib
 from typing import Any
 
 import jax
+import jax.experimental
+import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -11,6 +13,8 @@ from jaxshap.engine.compilation import compiled
 from jaxshap.engine.memory import bucket
 from jaxshap.engine.units import in_units, rounding_error, unit_of
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
+
+UNKNOWN = -1.0  # in place of an error of NaN, within the program
 
 
 def solve_on_host(
@@ -34,6 +38,8 @@ def solve_on_host(
     unit = unit_of(gains, total, in_strata, estimator.has_units)
     gains /= unit
     solved = _solve_scaled(estimator, plan, gains, total / unit, each)
+    error = np.where(solved.std_error == UNKNOWN, np.nan, solved.std_error)
+    solved = solved._replace(std_error=error)
     num_strata = (len(empty),) if each else ()
 
     def shown(field: Any) -> np.ndarray:
@@ -58,10 +64,10 @@ def _solve_scaled(
     worths = np.pad(worths, rows + columns)
     total = np.pad(total, rows[1:] + columns)
     host = jax.local_devices(backend="cpu")[0]
-    plan = jax.tree.map(np.asarray, jax.device_get(plan))
+    arrays: Any = jax.tree.map(np.asarray, jax.device_get(plan)), worths, total
     with in_float64_on(host):
         solve = _solve_each if each else _solve
-        solved = solve(estimator, plan, worths, np.zeros_like(total), total)
+        solved = solve(estimator, *jax.device_put(arrays, host, may_alias=True))
         return jax.device_get(solved)
 
 
@@ -71,8 +77,14 @@ def in_float64_on(device: Any):
 
     The threads of BLAS spin against each other, and against a busy machine, in small problems.
     """
-    with jax.enable_x64(True), jax.default_device(device), threadpool_limits(1, "blas"):
+    with _in_64_bits(), jax.default_device(device), threadpool_limits(1, "blas"):
         yield
+
+
+def _in_64_bits() -> Any:
+    """JAX before 0.8 has this among its experiments."""
+    home: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
+    return home.enable_x64(True)
 
 
 def _flat(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -81,12 +93,21 @@ def _flat(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(*front, int(np.prod(shape)))
 
 
-def _solved(estimator: Estimator, plan: Plan, worths, empty, full) -> Estimate:
-    return of_one_shape(estimator.solve(plan, worths, empty, full))
+def _solved(estimator: Estimator, plan: Plan, worths, total) -> Estimate:
+    solved = estimator.solve(plan, worths, jnp.zeros_like(total), total)
+    return _without_nan(of_one_shape(solved))
 
 
-def _solved_each(estimator: Scattered, plan: Plan, worths, empty, full) -> Estimate:
-    return estimator.estimator.solve_strata(plan, worths, empty, full)
+def _solved_each(estimator: Scattered, plan: Plan, worths, total) -> Estimate:
+    return _without_nan(
+        estimator.estimator.solve_strata(plan, worths, jnp.zeros_like(total), total)
+    )
+
+
+def _without_nan(estimate: Estimate) -> Estimate:
+    """Unknown errors as −1, so that `jax_debug_nans` finds only what should not be there."""
+    error = estimate.std_error
+    return estimate._replace(std_error=jnp.where(jnp.isnan(error), UNKNOWN, error))
 
 
 _solve = compiled(_solved, static_argnums=0)

@@ -8,13 +8,14 @@ import jax
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.games import runs_on_cpu
 
 
 def byte_limit() -> int:
     """What one batch may hold: on a CPU little enough to stay near the cache, elsewhere enough to
     fill the device.
     """
-    return 2**23 if jax.default_backend() == "cpu" else 2**29
+    return 2**23 if runs_on_cpu() else 2**29
 
 
 def bytes_of_call(function: Callable, *arguments) -> int:

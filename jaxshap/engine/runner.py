@@ -1,31 +1,24 @@
 """The one place where plan, evaluate and solve are strung together, for everybody."""
 
-import functools
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Float, Key
 
 from jaxshap.engine.batches import is_traced
-from jaxshap.engine.compilation import compiled
-from jaxshap.engine.evaluation import Options, evaluate, evaluate_on_host
+from jaxshap.engine.evaluation import evaluate, evaluate_on_host
 from jaxshap.engine.host_solve import solve_on_host
-from jaxshap.engine.memory import bucket, check_fits
+from jaxshap.engine.memory import check_fits
+from jaxshap.engine.options import Options
+from jaxshap.engine.plans import Planner, is_enough, make_plan, plan_size, planned
 from jaxshap.engine.units import in_units, rounding_error, unit_of
-from jaxshap.errors import BudgetError, EvaluationError, Interrupted
+from jaxshap.errors import EvaluationError, Interrupted
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
 from jaxshap.games import Game
 
 MAX_WORTH_BYTES = 3 * 2**27  # of worths and coalitions of all strata; a solve takes eight times it
-
-
-@runtime_checkable
-class Planner(Protocol):
-    """Anything that plans which coalitions to ask about; estimators do."""
-
-    def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan: ...
 
 
 class Answers(NamedTuple):
@@ -78,7 +71,7 @@ def ask(
     size = plan_size(planner, game.num_players, budget)
     check_fits(size, game.num_players, game.empty.size)
     if is_traced((key, game)):
-        plan = _planned(planner, game.num_players, budget, num_strata, key)
+        plan = planned(planner, game.num_players, budget, num_strata, key)
         how = {"batch_size": options.batch_size, "mesh": options.mesh}
         return Answers(plan, evaluate(game, plan.coalitions, **how))
     plan, coalitions = make_plan(key, game.num_players, planner, budget, num_strata)
@@ -142,67 +135,3 @@ def strata_for(game: Game, estimator: Estimator, budget: int) -> Game:
         return game
     bytes_of_worths = int(np.prod(game.empty.shape)) * game.empty.dtype.itemsize + game.num_players
     return game.with_strata(max(1, MAX_WORTH_BYTES // (max(budget, 256) * bytes_of_worths)))
-
-
-def make_plan(
-    key: Key[Array, ""],
-    num_players: int,
-    planner: Planner,
-    budget: int,
-    num_strata: int | None = None,
-) -> tuple[Plan, Bool[np.ndarray, "..."]]:
-    """The plan for this budget, padded up to a bucket, and its coalitions without padding.
-
-    A plan is a prefix of the plan for any larger budget, so nearby budgets share one program.
-    """
-    size = plan_size(planner, num_players, budget)
-    room = None if num_strata is None else bucket(num_strata)
-    plan = _plan(planner, num_players, bucket(budget), room, key)
-    constants = ()
-    if isinstance(planner, Estimator):
-        constants = planner.constants(num_players, size, len(plan.coalitions))
-    plan = plan._replace(num_live=size, constants=constants)
-    coalitions = jax.device_get(plan.coalitions)[:size]
-    return plan, coalitions if num_strata is None else coalitions[:, :num_strata]
-
-
-@functools.lru_cache(maxsize=1024)
-def plan_size(planner: Planner, num_players: int, budget: int) -> int:
-    """How many coalitions the budget buys, ∅ and N not counted."""
-    key = jax.eval_shape(lambda: jax.random.key(0))
-    plan = jax.eval_shape(lambda key: planner.plan(key, num_players, budget), key)
-    return len(plan.coalitions)
-
-
-def is_enough(estimator: Estimator, num_players: int, budget: int) -> bool:
-    """Whether the estimator can do anything with this budget."""
-    try:
-        plan_size(estimator, num_players, budget)
-    except BudgetError:
-        return False
-    return True
-
-
-def least_budget(estimator: Estimator, num_players: int) -> int:
-    """The smallest budget that the estimator can use."""
-    budget = 4
-    while not is_enough(estimator, num_players, budget):
-        budget = _needed(estimator, num_players, budget) or 2 * budget
-    return budget
-
-
-def _needed(estimator: Estimator, num_players: int, budget: int) -> int | None:
-    try:
-        plan_size(estimator, num_players, budget)
-    except BudgetError as error:
-        return error.needed
-    return budget
-
-
-def _planned(planner: Any, num_players: int, budget: int, num_strata: int | None, key) -> Plan:
-    if num_strata is None:
-        return planner.plan(key, num_players, budget)
-    return planner.plan(key, num_players, budget, num_strata)
-
-
-_plan = compiled(_planned, static_argnums=(0, 1, 2, 3))

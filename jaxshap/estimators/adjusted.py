@@ -2,15 +2,22 @@
 
 import dataclasses
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from jaxshap.errors import BudgetError, InputError
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import less_rounded, sampled_estimate
 from jaxshap.estimators.surrogates import LinearSurrogate, Surrogate
-from jaxshap.games import draw_independent, paired, reuse_mass, reuse_weights
+from jaxshap.games import (
+    check_kind,
+    draw_independent,
+    mapped,
+    paired,
+    read_whole,
+    reuse_mass,
+    reuse_weights,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +45,8 @@ class RegressionAdjusted(Estimator):
     num_folds: int = 5
 
     def __post_init__(self) -> None:
-        if self.num_folds < 2:
-            raise InputError(f"num_folds={self.num_folds}: pass 2 folds or more.")
+        check_kind(self.surrogate, Surrogate, "surrogate", "LinearSurrogate(), say")
+        object.__setattr__(self, "num_folds", read_whole(self.num_folds, "num_folds", 2))
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         needed = 2 + 4 * self.num_folds
@@ -76,7 +83,8 @@ class RegressionAdjusted(Estimator):
             values = fitted.values + (total - fitted.values.sum(0)) / num_players + mean
             return values, less_rounded(square, mean**2) * count / (count - 1), count
 
-        values, variance, count = jax.lax.map(of_fold, jnp.arange(self.num_folds))
+        folds, size = jnp.arange(self.num_folds), 16 * gains.size * gains.dtype.itemsize
+        values, variance, count = mapped(of_fold, folds, size)
         share = (count / count.sum())[:, None, None]
         variance = (share**2 * variance / count[:, None, None]).sum(0)
         shape = (num_players, *empty.shape)

@@ -29,7 +29,7 @@ class _Read(NamedTuple):
     """Values of all outputs in one axis, what estimates their variances, and what calibrates it."""
 
     values: Float[Array, "n out"]
-    squares: Float[Array, "n out"]
+    squares: Float[Array | np.ndarray, "n out"]
     sums: Float[Array, "2 out"]
 
 
@@ -81,8 +81,8 @@ class Balanced(Estimator):
         *arrays, rule = _known_read_out(num_players, num_pairs, dense)
         below, aside = (0, num_rows - num_pairs), (0, num_rows - num_pairs) if dense else (0, 0)
         columns = (0, 0), (0, 0), aside, (0, 0)
-        padded = (np.pad(array, (below, pad)) for array, pad in zip(arrays, columns, strict=True))
-        return *padded, rule
+        padded = [np.pad(array, (below, pad)) for array, pad in zip(arrays, columns, strict=True)]
+        return *padded, np.asarray(rule)
 
     def solve(
         self,
@@ -154,7 +154,7 @@ class Balanced(Estimator):
 
     @staticmethod
     def _stated(
-        plan: Plan, read: _Read, factor: Float[Array, "out"], shape: tuple[int, ...]
+        plan: Plan, read: _Read, factor: Float[Array | np.ndarray, "out"], shape: tuple[int, ...]
     ) -> Estimate:
         num_players = plan.coalitions.shape[-1]
         std_error = jnp.sqrt(read.squares * factor)

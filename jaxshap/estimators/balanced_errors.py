@@ -19,6 +19,9 @@ PRIOR_INFORMATION = 12.0  # on the share of noise, of a share anywhere between 0
 NUM_RULE_ENTRIES = 7
 
 
+Number = Float[Array | np.ndarray, ""]
+
+
 class Rule(NamedTuple):
     """What the sums of squares are expected to be, from the pairs alone.
 
@@ -27,13 +30,13 @@ class Rule(NamedTuple):
     squares that estimates it, for both in units in which they have the same rᵀQr.
     """
 
-    smooth: Float[Array | np.ndarray, ""]
-    crossed: Float[Array | np.ndarray, ""]
-    noise: Float[Array | np.ndarray, ""]
-    smooth_error: Float[Array | np.ndarray, ""]
-    noise_error: Float[Array | np.ndarray, ""]
-    smooth_sum: Float[Array | np.ndarray, ""]
-    noise_sum: Float[Array | np.ndarray, ""]
+    smooth: Number
+    crossed: Number
+    noise: Number
+    smooth_error: Number
+    noise_error: Number
+    smooth_sum: Number
+    noise_sum: Number
 
 
 def rule_of(
@@ -70,7 +73,9 @@ def fixed_rule() -> Float[np.ndarray, "7"]:
 
 
 def sums_of_squares(
-    residuals: Float[Array, "p out"], whitened: Float[Array, "p out"], tilt: Float[Array, "p 1"]
+    residuals: Float[Array, "p out"],
+    whitened: Float[Array | np.ndarray, "p out"],
+    tilt: Float[Array, "p 1"],
 ) -> Float[Array, "2 out"]:
     """rᵀQr and rᵀQWQr of residuals r, with Qr given."""
     noise = (whitened**2).sum(0) + (tilt * whitened).sum(0) ** 2
@@ -78,8 +83,8 @@ def sums_of_squares(
 
 
 def calibration(
-    entries: Float[Array, "7"], seen: Float[Array, "strata 2 out"]
-) -> Float[Array, "out"]:
+    entries: Float[Array | np.ndarray, "7"], seen: Float[Array, "strata 2 out"]
+) -> Float[Array | np.ndarray, "out"]:
     """Expected squared error over the expected sum of squares, for each output.
 
     Strata count as independent, in proportion to their sums of squares.

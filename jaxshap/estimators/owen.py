@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Key
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import mean_of_draws
-from jaxshap.games import with_ends, without_ends
+from jaxshap.games import read_flag, read_whole, with_ends, without_ends
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,15 +40,15 @@ class Owen(Estimator):
     halved: bool = False
 
     def __post_init__(self) -> None:
+        read_flag(self.halved, "halved")
+        object.__setattr__(self, "num_levels", read_whole(self.num_levels, "num_levels"))
+        if self.samples_per_level is not None:
+            samples = read_whole(self.samples_per_level, "samples_per_level")
+            object.__setattr__(self, "samples_per_level", samples)
         least = 2 if self.halved else 1
         if self.num_levels < least or (self.halved and self.num_levels % 2):
             kind = "an even number" if self.halved else "a positive number"
             raise InputError(f"num_levels={self.num_levels}: pass {kind} of levels.")
-        if self.samples_per_level is not None and self.samples_per_level < 1:
-            raise InputError(
-                f"samples_per_level={self.samples_per_level}: pass a positive number, or None for "
-                "as many as the budget buys."
-            )
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         cost = self.num_levels * (num_players + 1)  # of a sample at every level

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from jaxshap.estimators.orderings import num_orderings, plan_walks, solve_walks
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
+from jaxshap.games import read_flag
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Permutation(Estimator):
     """
 
     antithetic: bool = True
+
+    def __post_init__(self) -> None:
+        read_flag(self.antithetic, "antithetic")
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         draws = num_orderings(num_players, budget, self.antithetic)

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Key, PyTree
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import pooled_degrees, stated
+from jaxshap.games import check_kind
 
 _BALANCED = Balanced()
 
@@ -36,6 +37,9 @@ class Scattered(Estimator):
     """
 
     estimator: Estimator = _BALANCED
+
+    def __post_init__(self) -> None:
+        check_kind(self.estimator, Estimator, "estimator", "an estimator, such as Kernel()")
 
     @property
     def has_units(self) -> bool:

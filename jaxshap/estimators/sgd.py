@@ -12,12 +12,20 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Key
 
-from jaxshap.errors import BudgetError, InputError
+from jaxshap.errors import BudgetError
 from jaxshap.estimators.projections import project
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import stated
 from jaxshap.estimators.steps import ConstantStep, StepSchedule
-from jaxshap.games import draw_independent, kernel_mass, log_binomial
+from jaxshap.games import (
+    check_kind,
+    draw_independent,
+    kernel_mass,
+    log_binomial,
+    read_flag,
+    read_number,
+    read_whole,
+)
 from jaxshap.theory import gradient_bound
 
 
@@ -68,9 +76,13 @@ class ProjectedSGD(Estimator):
     average: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("radius", "bound", "batch"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise InputError(f"{name}={value}: it must be positive.")
+        check_kind(self.schedule, StepSchedule, "schedule", "ConstantStep(), RootStep() or another")
+        for name in ("radius", "bound"):
+            if getattr(self, name) is not None:
+                number = read_number(getattr(self, name), name, above=0)
+                object.__setattr__(self, name, number)
+        object.__setattr__(self, "batch", read_whole(self.batch, "batch"))
+        read_flag(self.importance, "importance")
 
     @property
     def has_units(self) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from jaxshap.errors import InputError
+from jaxshap.games import read_number
 from jaxshap.theory import check_step, spectrum, strong_convexity
 
 
@@ -75,6 +75,10 @@ class ConstantStep(StepSchedule):
 
     size: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            object.__setattr__(self, "size", read_number(self.size, "size", above=0))
+
     def step(
         self, count: Int[Array, "*counts"], num_players: int, over_bound: float
     ) -> Float[Array, "*counts"]:
@@ -99,11 +103,13 @@ class RootStep(StepSchedule):
 
     size: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            object.__setattr__(self, "size", read_number(self.size, "size", above=0))
+
     def step(
         self, count: Int[Array, "*counts"], num_players: int, over_bound: float
     ) -> Float[Array, "*counts"]:
-        if self.size is not None and self.size <= 0:
-            raise InputError(f"a root step of {self.size} does not descend: pass a positive size.")
         size = 2 * over_bound if self.size is None else self.size
         return size / jnp.sqrt(count.astype(jnp.float32))
 

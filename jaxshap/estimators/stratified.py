@@ -14,10 +14,12 @@ from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import pooled_degrees, sampled_estimate, stated
 from jaxshap.games import (
     MAX_RANKED,
+    check_kind,
     draw_chances,
     draw_coalitions,
     draw_distinct,
     inserted_absent,
+    read_number,
     schedule,
 )
 
@@ -145,12 +147,18 @@ class Stratified(BySize):
 
     allocation: tuple[float, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if self.allocation is not None:
+            check_kind(self.allocation, tuple, "allocation", "a tuple of positive numbers")
+            for rate in self.allocation:
+                read_number(rate, "a number of allocation", above=0)
+
     def _sizes(
         self, num_players: int, count: int
     ) -> tuple[Int[np.ndarray, "draws"], Int[np.ndarray, "draws"]]:
         strata = num_players - 2
         rates = self.allocation or (1.0,) * strata
-        if len(rates) != strata or min(rates, default=1) <= 0:
+        if len(rates) != strata:
             raise InputError(
                 f"allocation={rates}: pass {strata} positive numbers, one per size 1..{strata}."
             )

@@ -10,7 +10,9 @@ import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.games import shapley
+from jaxshap.games import gain_weights, mapped, read_number, read_whole
+
+MAX_DEPTH = 20  # of a tree, which has 2**depth leaves
 
 
 class Fitted(NamedTuple):
@@ -86,6 +88,9 @@ class LinearSurrogate(Surrogate):
 
     ridge: float = 1e-6
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
+
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
     ) -> Fitted:
@@ -116,6 +121,9 @@ class PairwiseSurrogate(Surrogate):
     """
 
     ridge: float = 1e-2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
 
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
@@ -155,10 +163,21 @@ class BoostedTrees(Surrogate):
     learning_rate: float = 0.2
     ridge: float = 1.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "num_trees", read_whole(self.num_trees, "num_trees"))
+        object.__setattr__(self, "depth", read_whole(self.depth, "depth", most=MAX_DEPTH))
+        object.__setattr__(
+            self, "learning_rate", read_number(self.learning_rate, "learning_rate", above=0)
+        )
+        object.__setattr__(self, "ridge", read_number(self.ridge, "ridge", least=0))
+
     def fit(
         self, coalitions: Bool[Array, "m n"], worths: Float[Array, "m out"], used: Bool[Array, "m"]
     ) -> Fitted:
-        fitted, values = jax.lax.map(lambda column: self._boost(coalitions, column, used), worths.T)
+        size = len(worths) * 2**self.depth * 4 * worths.dtype.itemsize
+        fitted, values = mapped(
+            lambda column: self._boost(coalitions, column, used), worths.T, size
+        )
         return Fitted(fitted.T, values.T)
 
     def _boost(
@@ -168,14 +187,17 @@ class BoostedTrees(Surrogate):
         num_players, dtype = coalitions.shape[1], worths.dtype
         member, counted = coalitions.astype(dtype), used.astype(dtype)
         depth = min(self.depth, num_players)
+        shares = jnp.asarray(_shares(depth), dtype)
 
         def add_tree(carry, _):
             residuals, values = carry
             players, leaf = _grow(member, residuals, counted, depth, self.ridge)
             at_leaf = jax.nn.one_hot(leaf, 2**depth, dtype=dtype)
-            total, number = at_leaf.T @ (counted * residuals), at_leaf.T @ counted
+            summed = counted * jnp.where(jnp.arange(2)[:, None] == 0, residuals, 1)
+            total, number = summed @ at_leaf
             table = self.learning_rate * total / (number + self.ridge)
-            values = values.at[players].add(shapley(table)[::-1])
+            for player, share in zip(players, shares @ table, strict=True):
+                values = values + jnp.where(jnp.arange(num_players) == player, share, 0)
             return (residuals - table[leaf], values), None
 
         mean = (counted * worths).sum() / counted.sum()
@@ -184,32 +206,40 @@ class BoostedTrees(Surrogate):
         return worths - residuals, values
 
 
+def _shares(depth: int) -> Float[np.ndarray, "{depth} 2**{depth}"]:
+    """The Shapley values of a table as a matrix; its top bit is the first player."""
+    members = (np.arange(2**depth) >> np.arange(depth)[::-1, None]) & 1 == 1
+    sizes, weights = members.sum(0), np.append(gain_weights(depth), 0)
+    return np.where(members, weights[sizes - 1], -weights[sizes])
+
+
 def _grow(
     member: Float[Array, "m n"],
     residuals: Float[Array, "m"],
     counted: Float[Array, "m"],
     depth: int,
     ridge: float,
-) -> tuple[Int[Array, "{depth}"], Int[Array, "m"]]:
+) -> tuple[list[Int[Array, ""]], Int[Array, "m"]]:
     """Greedily the players that best explain the residuals, and the leaf of each coalition.
 
     The first player is the top bit of the leaf's number.
     """
     leaf = jnp.zeros(len(residuals), jnp.int32)
     free = jnp.ones(member.shape[1], bool)
+    numbers = jnp.arange(member.shape[1])
+    sides = jnp.concatenate([member, 1 - member], axis=1)  # with the player, and without
+    summed = counted * jnp.where(jnp.arange(2)[:, None] == 0, residuals, 1)
     players = []
     for level in range(depth):
-        at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=residuals.dtype)
-        total, number = at_leaf.T @ (counted * residuals), at_leaf.T @ counted
-        total_in = (at_leaf * (counted * residuals)[:, None]).T @ member
-        number_in = (at_leaf * counted[:, None]).T @ member
-        total_out, number_out = total[:, None] - total_in, number[:, None] - number_in
-        gain = (total_in**2 / (number_in + ridge) + total_out**2 / (number_out + ridge)).sum(0)
+        at_leaf = jax.nn.one_hot(leaf, 2**level, dtype=residuals.dtype, axis=0)
+        sums = (summed[:, None] * at_leaf).reshape(-1, len(leaf)) @ sides
+        total, number = sums.reshape(2, -1, len(numbers))  # leaves × sides
+        gain = (total**2 / (number + ridge)).reshape(-1, 2, len(numbers)).sum((0, 1))
         player = jnp.argmax(jnp.where(free, gain, -jnp.inf))
-        free = free.at[player].set(False)
+        free = free & (numbers != player)
         leaf = 2 * leaf + member[:, player].astype(jnp.int32)
         players.append(player)
-    return jnp.stack(players), leaf
+    return players, leaf
 
 
 def _ridge_regression(

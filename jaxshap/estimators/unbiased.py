@@ -8,7 +8,14 @@ from jaxtyping import Array, Float, Key
 from jaxshap.errors import BudgetError
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import mean_of_products
-from jaxshap.games import draw_independent, kernel_mass, paired, reuse_mass, reuse_weights
+from jaxshap.games import (
+    draw_independent,
+    kernel_mass,
+    paired,
+    read_flag,
+    reuse_mass,
+    reuse_weights,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +75,9 @@ class MSR(Estimator):
     """
 
     paired: bool = True
+
+    def __post_init__(self) -> None:
+        read_flag(self.paired, "paired")
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         mass = reuse_mass(num_players)

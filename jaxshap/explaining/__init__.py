@@ -1,5 +1,6 @@
 """explain() and the Explanation it returns."""
 
+from jaxshap.explaining.arithmetic import Cohorts as Cohorts
 from jaxshap.explaining.caution import ranking_note as ranking_note
 from jaxshap.explaining.explainer import explain as explain
 from jaxshap.explaining.explanation import Explanation as Explanation
@@ -9,5 +10,8 @@ from jaxshap.explaining.problem import Problem as Problem
 from jaxshap.explaining.problem import read_problem as read_problem
 from jaxshap.explaining.rounds import check_worths as check_worths
 from jaxshap.explaining.summary import Summary as Summary
+from jaxshap.explaining.summary import read_labels_of_rows as read_labels_of_rows
+from jaxshap.explaining.wording import number_text as number_text
+from jaxshap.explaining.wording import shown_output as shown_output
 
-__all__ = ["Explanation", "Summary", "explain", "load"]
+__all__ = ["Cohorts", "Explanation", "Summary", "explain", "load"]

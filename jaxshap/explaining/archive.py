@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining.archive_members import DATA, order_of, read_members
+from jaxshap.games import read_path
 from jaxshap.interactions import Interactions
 
 OPTIONAL = {
@@ -21,6 +22,8 @@ OPTIONAL = {
     "exact",
     "degrees",
     "row_outputs",
+    "words",
+    "owner",
     "interactions",
     "interactions_error",
 }
@@ -52,10 +55,13 @@ def save(self: Any, path: str | os.PathLike) -> None:
         ...     jaxshap.load(f"{folder}/explanation.npz").values.tolist()
         [[2.0, 2.0]]
     """
+    path = read_path(path, "path")
     names = [field.name for field in dataclasses.fields(self) if field.name != "source"]
     fields: dict[str, Any] = {name: getattr(self, name) for name in names}
     if isinstance(self.data, dict):
         fields |= {f"{DATA}{name}": array for name, array in fields.pop("data").items()}
+    pairs = [(name, word) for name, words in self.words.items() for word in words]
+    fields["words"] = np.array(pairs, str) if pairs else None
     if self.interactions is not None:
         sets = self.interactions
         fields |= {"interactions": sets.values, "interactions_error": sets.std_error}
@@ -66,6 +72,7 @@ def save(self: Any, path: str | os.PathLike) -> None:
 
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
+    path = read_path(path, "path")
     fields: dict[str, Any] = read_members(path, names | {"interactions_error"}, names - OPTIONAL)
     if "interactions" in fields:
         values, error = fields["interactions"], fields.pop("interactions_error")
@@ -79,6 +86,10 @@ def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
         fields["data"] = {name.removeprefix(DATA): array for name, array in several.items()}
     for name in ("feature_names", "output_names"):
         fields[name] = tuple(map(str, fields[name])) if name in fields else None
+    words: dict[str, tuple[str, ...]] = {}
+    for name, word in fields.pop("words", ()):
+        words[str(name)] = (*words.get(str(name), ()), str(word))
+    fields["words"] = words
     if "exact" not in fields:  # zeros do not say so, but these two estimators do
         fields["exact"] = str(fields["estimator"]) in ("Exact()", "trees")
     if np.ndim(fields.get("degrees", np.inf)) == 0:

@@ -16,7 +16,7 @@ from jaxshap.games import num_sets
 
 DATA = "data "  # begins the names of several arrays that were explained together
 SUFFIX = ".npy"
-NAMES = ("feature_names", "output_names", "row_outputs")
+NAMES = ("feature_names", "output_names", "row_outputs", "words")
 SETS = ("interactions", "interactions_error")
 ARRAYS = ("values", "std_error", "base_values", "degrees", *SETS)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error, NotImplementedError)
@@ -101,7 +101,8 @@ def _check_shapes(path: Any, headers: dict[str, Header]) -> None:
         "std_error": shape,
         "base_values": (rows, *outputs),
         "feature_names": (features,),
-        "output_names": tuple(outputs),
+        "output_names": tuple(outputs) or (1,),
+        "words": (*headers["words"].shape[:1], 2) if "words" in headers else (),
         "exact": (),
         "degrees": shape if degrees else (),
         "row_outputs": (rows, *outputs),

@@ -19,7 +19,7 @@ from jaxshap.explaining.picked_models import (
     wrapped,
 )
 from jaxshap.explaining.problem import Problem
-from jaxshap.games import Host
+from jaxshap.games import Host, check_function
 from jaxshap.inputs import STAYS, Players, Top, name_outputs, read_choice, read_names
 
 
@@ -30,6 +30,7 @@ def choose_outputs(problem: Problem, outputs: Any, given: Sequence[str] | None) 
     if problem.reward is not None:
         raise InputError("reward= says what is shared out: omit outputs=.")
     if callable(outputs):
+        check_function(outputs, "outputs", "a function of the outputs")
         predict = wrapped(Transformed, problem.predict, outputs)
         return problem._replace(predict=predict, classes=_read(given), function=_name(outputs))
     names = problem.classes if given is None else _read(given)

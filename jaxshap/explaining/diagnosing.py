@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxshap.engine import Options, answer, default_budget, read_budget
+from jaxshap.engine import answer, default_budget, read_budget, read_key, read_options
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate, Plan
-from jaxshap.games import Game
+from jaxshap.games import Game, read_number, read_whole
 from jaxshap.inputs import WeightedRows
 from jaxshap.trust import (
     Diagnosis,
@@ -44,11 +44,12 @@ def diagnosed(
         )
     game = source.game()
     budget = read_budget(_as_explained(explanation, game) if budget is None else budget, 2)
-    other_key = jax.random.fold_in(jax.random.key(key), 1)  # not the draws of explain
+    top, level = read_whole(top, "top"), read_number(level, "level", above=0, below=1)
+    other_key = jax.random.fold_in(read_key(key), 1)  # not the draws of explain
     sample = sample_pairs(other_key, game.num_players, budget)
     coalitions: Any = sample.coalitions
     plan = Plan(coalitions, len(coalitions), sample)
-    answers = answer(game, plan, Options(progress=progress))
+    answers = answer(game, plan, read_options("auto", progress))
     fields = explanation.values, explanation.std_error
     estimate = Estimate(*(jnp.moveaxis(field, 1, 0) for field in fields), exact=explanation.exact)
     worths = source.picked(np.asarray(answers.worths))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.explaining.caution import ranking_note
+from jaxshap.explaining.wording import number_text, shown_output
 
 if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
@@ -17,7 +18,7 @@ def as_text(explanation: "Explanation") -> str:
     """What was explained and how, then a table: the values of a single row, or means over rows,
     with 95 % intervals.
     """
-    names, numbers, errors, columns = _summary(explanation)
+    names, numbers, errors, columns = _summary(shown_output(explanation))
     cells = [
         [_number(v, e) for v, e in zip(*pair, strict=True)]
         for pair in zip(numbers, errors, strict=True)
@@ -26,7 +27,7 @@ def as_text(explanation: "Explanation") -> str:
     widths = [
         max(len(column), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)
     ]
-    note = ranking_note(explanation)
+    note = ranking_note(shown_output(explanation))
     lines = [
         title(explanation) if note is None else f"{title(explanation)}. {note}",
         f"{'feature':{width}}  " + "  ".join(map(str.rjust, columns, widths)),
@@ -40,7 +41,7 @@ def as_text(explanation: "Explanation") -> str:
 
 def as_html(explanation: "Explanation") -> str:
     """The same as a table with a bar and a ± error in each cell."""
-    names, numbers, errors, columns = _summary(explanation)
+    names, numbers, errors, columns = _summary(shown_output(explanation))
     largest = np.nanmax(np.abs(numbers)) or 1
     head = "".join(f"<th style='text-align:left'>{html.escape(column)}</th>" for column in columns)
     lines = "".join(
@@ -52,21 +53,37 @@ def as_html(explanation: "Explanation") -> str:
         + "</tr>"
         for name, *pair in zip(names, numbers, errors, strict=True)
     )
-    notes = title(explanation), ranking_note(explanation), *_more(explanation)
+    notes = title(explanation), ranking_note(shown_output(explanation)), *_more(explanation)
     caption = "<br>".join(html.escape(note) for note in notes if note is not None)
     return f"<div>{caption}</div><table><tr><th></th>{head}</tr>{lines}</table>"
 
 
 def title(explanation: "Explanation") -> str:
-    """One line: what was explained, with which value function and estimator, at what cost."""
+    """One line: what was explained, how, at what cost, and how certain it is."""
     rows, features, *outputs = explanation.values.shape
     shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
     shape += "".join(f" × {number} outputs" for number in outputs)
     exact = " (exact)" if explanation.exact else ""
+    cost = f"{explanation.num_evaluations:,} evaluations"
+    if explanation.num_model_rows:
+        cost += f" ({explanation.num_model_rows:,} model rows per row)"
     return (
         f"Explanation of {shape}: {explanation.value_function} {explanation.kind}s by "
-        f"{explanation.estimator}{exact}, "
-        f"{explanation.num_evaluations:,} evaluations"
+        f"{explanation.estimator}{exact}, {cost}{certainty(explanation)}"
+    )
+
+
+def certainty(explanation: "Explanation") -> str:
+    """How certain the values are, where they are not exact."""
+    half = np.asarray(explanation.interval().upper) - explanation.values
+    if explanation.exact or not half.size:
+        return ""
+    known = half[np.isfinite(half)]
+    if not known.size:
+        return ", errors unknown"
+    largest = f"{known.max():.2g}"
+    return f", errors of 95 % intervals up to ±{largest}" + (
+        "" if known.size == half.size else ", some unknown"
     )
 
 
@@ -75,11 +92,15 @@ def _summary(explanation: "Explanation"):
     their 95 % intervals; the mean of these halves bounds that of a mean.
     """
     half = explanation.interval().upper - explanation.values
-    values, error = (part.reshape(*part.shape[:2], -1) for part in (explanation.values, half))
+    shape = *half.shape[:2], int(np.prod(half.shape[2:]))  # also of nothing
+    values, error = (part.reshape(shape) for part in (explanation.values, half))
     single = len(values) == 1
-    numbers, errors = (values[0], error[0]) if single else (np.abs(values).mean(0), error.mean(0))
+    count = max(1, len(values))
+    means = np.abs(values).sum(0) / count, error.sum(0) / count
+    numbers, errors = (values[0], error[0]) if single else means
     order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]
-    what = ("value" if single else "mean |value|") + " ± error (95 %)"
+    what = "value" if single else "mean |value|"
+    what += "" if explanation.exact else " ± error (95 %)"
     own = explanation.row_outputs
     if values.shape[2] == 1 and explanation.output_names is None and own is None:
         columns = [what]
@@ -96,7 +117,7 @@ def _more(explanation: "Explanation") -> list[str]:
 
 
 def _number(value: Any, error: Any) -> str:
-    return f"{value:.4g} ± " + (f"{error:.1g}" if np.isfinite(error) else "?")
+    return number_text(value, error) if np.isfinite(error) else f"{number_text(value)} ± ?"
 
 
 def _bar(value: Any, largest: Any) -> str:

@@ -13,11 +13,11 @@ from jaxshap.engine import (
     BatchSize,
     Options,
     Run,
-    check_batch_size,
     plan_size,
     read_budget,
     read_estimator,
     read_key,
+    read_options,
 )
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimator, Scattered
@@ -36,8 +36,9 @@ from jaxshap.explaining.reporting import reported, source_of
 from jaxshap.explaining.rounds import run_rounds
 from jaxshap.explaining.separate import estimate_separately
 from jaxshap.explaining.tree_explainer import explain_trees
-from jaxshap.inputs import Groups, Players, Top
-from jaxshap.trees import is_tree_model
+from jaxshap.games import read_flag, read_number
+from jaxshap.inputs import Groups, Players, Top, check_model
+from jaxshap.trees import unwrap
 from jaxshap.values import ValueFunction, check_few_rows, check_repeatable
 
 
@@ -74,8 +75,8 @@ def explain(
     Args:
         model: maps rows `(rows, features)` to `(rows,)` or `(rows, outputs)`: a JAX function, a
             fitted estimator, or any other function, which runs on the host.
-        X: the rows to explain: a DataFrame, an array or a list of rows; or any inputs, rows in
-            front, that `groups` divides into players.
+        X: the rows to explain: a DataFrame of any columns that the model takes, an array or a list
+            of rows; or any inputs, rows in front, that `groups` divides into players.
         background: the rows that absent features take their values from; `jaxshap.WeightedRows`,
             as from `jaxshap.kmeans`, are weighted. None with a `value` of `jaxshap.images`.
         estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
@@ -84,7 +85,8 @@ def explain(
             20n, but not below 512 nor above 2n + 2048, and with `tol` or `seconds` at most 64
             times as many.
         tol: spend the budget in rounds until every standard error is at most this share of the
-            spread (the largest less the smallest worth of its output), or until it is gone.
+            spread (the largest less the smallest worth of its output), until it is gone, or until
+            errors show that it is far too small.
         seconds: spend time instead, from the call to its return, for models that are slow: rounds
             grow as far as the measured time per evaluation and per solve allows, and the last one
             is returned, with its errors. Exact where all coalitions fit in the time. The number of
@@ -111,8 +113,7 @@ def explain(
         output_names: names of all outputs of the model, or of what the function `outputs` returns.
         batch_size: coalitions per batch; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
-        checkpoint: a file that keeps every worth as it comes: the same call with the same file
-            goes on where the last one ended, however it ended.
+        checkpoint: a file of all worths: the same call goes on where the last one ended.
         mesh: devices that the work is shared out over, on one host or many.
 
     Returns:
@@ -131,16 +132,16 @@ def explain(
         ([[1.0, 1.5]], [1.5])
     """
     clock = read_clock(seconds)
-    if tol is not None and not tol > 0:
-        raise InputError(f"tol={tol}: pass a positive share of the spread, such as 0.01.")
+    tol = None if tol is None else read_number(tol, "tol", above=0)
+    separate_draws = read_flag(separate_draws, "separate_draws")
     plain = estimator is None and groups is None and reward is None and value is None
     plain = plain and (isinstance(outputs, Top) or not callable(outputs))
-    check_batch_size(batch_size)
-    options = Options(batch_size, progress, checkpoint, mesh)
-    if plain and is_tree_model(model):
+    options = read_options(batch_size, progress, checkpoint, mesh)
+    check_model(model)
+    if plain and (trees := unwrap(model)) is not None:
         check_tree_options(options, separate_draws)
         named = feature_names, output_names
-        explained = explain_trees(model, X, background, *named, interactions)
+        explained = explain_trees(trees, X, background, *named, interactions)
         return explained if outputs is None else choose_of_explanation(explained, outputs)
     check_background(background, value)
     problem = read_problem(model, X, background, groups, feature_names, value, reward)

@@ -1,7 +1,6 @@
 """Explanation: the result a person looks at."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,12 @@ from jaxtyping import Float
 from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
-from jaxshap.explaining.conversion import to_frame, to_shap
+from jaxshap.explaining.arithmetic import absolute, cohorts, mean, minus, sample
+from jaxshap.explaining.conversion import display_data, to_frame, to_shap, to_shapiq
 from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
 from jaxshap.explaining.source import Source
-from jaxshap.explaining.summary import Summary, summarise
+from jaxshap.explaining.summary import summary
 from jaxshap.interactions import Interactions
 from jaxshap.trust import Diagnosis, Interval, Stability, interval, stability
 
@@ -33,7 +33,7 @@ class Explanation:
         data: the table or array that was explained, or several of them by name; where each player
             owns one column, in the order of the players.
         feature_names: the names of the players.
-        output_names: the names of the outputs, or None.
+        output_names: the names of the outputs, or None; one name where one output was picked.
         num_evaluations: coalitions that were evaluated, each for all rows.
         value_function: the name of the game that was played.
         estimator: the estimator, with all its options.
@@ -48,6 +48,10 @@ class Explanation:
             number for all of them; infinite where errors are normal. See `interval`.
         features_are_columns: whether a table in `data` has one column per feature, in their order.
         row_outputs: names of each row's own outputs, `(rows, outputs)`, where `Top` chose them.
+        words: what the numbers 0, 1, … of a feature stand for, by its name, where the table that
+            was explained held texts, categories, dates or truth values.
+        owner: the player that owns each entry of an input, such as each pixel of an image, where
+            the players were those of one array; −1 is nobody.
         interactions: the Shapley interactions of sets of players, from the same evaluations, with
             values `(sets, rows, *outputs)`; None where `explain` was not asked for them.
 
@@ -58,10 +62,10 @@ class Explanation:
         >>> explanation.values.tolist(), explanation[1, "x0"].values.tolist()
         ([[2.0, 2.0], [6.0, 4.0]], [[6.0]])
         >>> print(explanation[0])
-        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evaluations
-        feature  value ± error (95 %)
-        x0                      2 ± 0
-        x1                      2 ± 0
+        Explanation of 1 row × 2 features: marginal Shapley values by Exact() (exact), 4 evalu...
+        feature  value
+        x0           2
+        x1           2
     """
 
     values: Float[np.ndarray, "rows features *outputs"]
@@ -82,6 +86,8 @@ class Explanation:
     degrees: Float[np.ndarray, "rows features *outputs"] | float = np.inf
     features_are_columns: bool = True
     row_outputs: np.ndarray | None = None
+    words: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    owner: np.ndarray | None = None
     interactions: Interactions | None = None
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> "Explanation":
@@ -94,6 +100,17 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the values, `(rows, features, *outputs)`.
+
+        Example:
+            >>> import jaxshap
+            >>> jaxshap.explain(lambda x: x[:, 0], [[1.0, 2.0]], [[0.0, 0.0]]).shape
+            (1, 2)
+        """
+        return self.values.shape
 
     @property
     def data_of_features(self) -> np.ndarray | None:
@@ -152,31 +169,6 @@ class Explanation:
         """
         fields: Any = self.values, self.std_error, self.exact, self.degrees
         return interval(Estimate(*fields), level)
-
-    def summary(self, by: Sequence | np.ndarray | None = None, *, absolute: bool = True) -> Summary:
-        """The mean over rows for each feature and output, with standard errors.
-
-        Standard errors say how far off the mean over all rows like these may be: by the rows that
-        happened to be there, and by the errors of their values, in full where rows share their
-        draws. A mean of |values| is too large by what the errors add to it: mind it where they are
-        not small.
-
-        Args:
-            by: one label per row; means are then taken within each group of rows.
-            absolute: whether to average |values| rather than values.
-
-        Returns:
-            A `Summary`.
-
-        Example:
-            >>> import jaxshap
-            >>> X = [[1.0, 2.0], [3.0, 4.0]]
-            >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, [[0.0, 0.0]])
-            >>> summary = explanation.summary(by=["child", "adult"])
-            >>> summary.groups.tolist(), summary.values.tolist()
-            (['adult', 'child'], [[6.0, 4.0], [2.0, 2.0]])
-        """
-        return summarise(self, by, absolute)
 
     def stability(self, *, top: int = 3, level: float = 0.95) -> Stability:
         """Whether the largest |values| of each row are certain, and how far ranks would repeat.
@@ -245,4 +237,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         return display.as_html(self)
 
-    to_shap, to_frame, save = to_shap, to_frame, save  # methods that fill files of their own
+    # methods that fill files of their own
+    to_shap, to_shapiq, to_frame, save = to_shap, to_shapiq, to_frame, save
+    mean, sample, cohorts, summary, __sub__ = mean, sample, cohorts, summary, minus
+    abs, display_data = property(absolute), property(display_data)

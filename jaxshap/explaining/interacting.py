@@ -41,8 +41,10 @@ def estimator_with_sets(estimator: Any, game: Game, budget: Any, order: int) -> 
     return Exact() if affordable or game.num_players <= 2 else OddGP()
 
 
-def sets_of(spent: Run, game: Game, estimator: Estimator, order: int) -> Interactions:
-    """The Shapley interactions that these evaluations tell of; single players have their values."""
+def sets_of(spent: Run, game: Game, estimator: Estimator, order: int | None) -> Interactions | None:
+    """The Shapley interactions that these evaluations tell of, if any were asked for."""
+    if order is None:
+        return None
     number = game.num_players
     if not isinstance(estimator, OddGP):
         return exact_interactions(_table(spent, game), "SII", order)

@@ -53,10 +53,10 @@ def explain_sampled(
         _adjusted(each, table[drawn], shares @ table, population, complete)
         for each in _per_row(sample, plan_key, number, budget, outputs, options)
     ]
-    estimate = Estimate(*(np.concatenate(field, axis=1) for field in zip(*estimates, strict=True)))
+    fields: Any = [np.concatenate(field, axis=1) for field in zip(*estimates, strict=True)]
     base, game = np.tensordot(shares, outputs, 1), sample.game()
     empty = np.broadcast_to(base, (problem.num_rows, *base.shape)).astype(game.full.dtype)
-    return Sampled(estimate, empty, game, number, budget)
+    return Sampled(Estimate(*fields), empty, game, number, budget)
 
 
 def spread_rows(model_rows: Any, population: int, num_players: int) -> tuple[int, int]:
@@ -102,9 +102,9 @@ def _per_row(
         part = sample._replace(inputs=sample.inputs._replace(rows=some))
         game = part.game()
         each = solve_each(solver, ask(key, game, solver, budget, options), game)
-        shown = Estimate(*(np.asarray(field)[:, :, : part.num_rows] for field in each))
-        # they came with weights 1/number
-        yield shown._replace(values=shown.values * number, std_error=shown.std_error * number)
+        fields: Any = [np.asarray(field)[:, :, : part.num_rows] for field in each]
+        values, error, exact, degrees = fields
+        yield Estimate(values * number, error * number, exact, degrees)  # weights were 1/number
 
 
 def _regressors(

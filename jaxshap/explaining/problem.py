@@ -7,10 +7,11 @@ import jax
 import numpy as np
 
 from jaxshap.engine import bucket
-from jaxshap.games import Game, Host, grouped
+from jaxshap.errors import InputTypeError
+from jaxshap.games import Game, Host, check_function, grouped
 from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
 from jaxshap.rewards import reward as rewarded
-from jaxshap.values import ValueFunction, marginal, needs_background
+from jaxshap.values import ValueFunction, baseline, marginal, needs_background
 
 
 class Problem(NamedTuple):
@@ -67,7 +68,16 @@ class Problem(NamedTuple):
     def output_names(
         self, given: Sequence[str] | None, shape: tuple[int, ...]
     ) -> tuple[str, ...] | None:
-        return read_output_names(given, self.classes if self.reward is None else None, shape)
+        classes = self.classes if self.reward is None else None
+        if classes is not None and given is None and shape != (len(classes),):
+            classes = None  # scores of pairs of classes, say
+        return read_output_names(given, classes, shape)
+
+    def model_rows(self, num_evaluations: int) -> int:
+        """Rows that the model is asked about per explained row; 0 where that is not known."""
+        if self.value not in (marginal, baseline):
+            return 0
+        return num_evaluations * len(jax.tree.leaves(self.inputs.references)[0])
 
     def name_of(self, game: Game) -> str:
         """The name of the value function, and of the function of outputs if there is one."""
@@ -87,10 +97,20 @@ def read_problem(
 
     Where no background is needed, the rows stand in its place wherever two inputs are compared.
     """
+    if value is not None:
+        check_function(value, "value", "a value function, such as jaxshap.conditional")
+    if isinstance(model, Game):
+        raise InputTypeError(
+            "model= is a game: pass it to jaxshap.estimate, or pass explain the model itself."
+        )
     background = X if background is None else background
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
-    predict, classes = read_model(model, inputs)
-    return Problem(predict, inputs, marginal if value is None else value, reward, classes)
+    read = read_model(model, inputs)
+    if read.takes_whole:
+        inputs = inputs.kept_whole()
+    value = marginal if value is None else value
+    classes, function = read.output_names, None if reward is not None else read.function
+    return Problem(read.predict, inputs, value, reward, classes, function=function)
 
 
 def pad_rows(rows: Any, references: Any) -> np.ndarray:

@@ -39,6 +39,7 @@ def reported(
         feature_names=problem.inputs.names,
         output_names=output_names,
         num_evaluations=num_coalitions + 2,
+        num_model_rows=problem.model_rows(num_coalitions + 2),
         value_function=problem.name_of(game),
         estimator=repr(estimator),
         shared_draws=shared_draws,
@@ -47,6 +48,8 @@ def reported(
         source=source,
         features_are_columns=problem.inputs.features_are_columns,
         row_outputs=problem.row_outputs,
+        words=problem.inputs.words,
+        owner=problem.inputs.owner,
         interactions=None if sets is None else sets.at(source.rows),
     )
 

@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from jaxshap.engine import (
 from jaxshap.errors import EvaluationError, Interrupted, TimeWarning, ToleranceWarning
 from jaxshap.estimators import Estimator, Exact, Scattered
 from jaxshap.explaining.limits import Limits
+from jaxshap.explaining.outlook import announce, cost_words, expected_size, is_hopeless
 from jaxshap.explaining.pace import Timing, seconds_per_item, stopwatch
 from jaxshap.games import Game
 
@@ -46,10 +47,11 @@ def run_rounds(
     items_each = game.num_strata if isinstance(estimator, Scattered) else 1
     limits = limits.from_stored(num_stored(options.checkpoint, game) // items_each)
     timings: list[Timing] = []
+    errors: list[float] = []
     latest, budget, error, unknown = None, limits.budgets[0], np.nan, 0
     while budget is not None:
         try:
-            how = _with_note(options, limits, error)
+            how = _with_note(options, limits, errors, [timing.size for timing in timings])
             latest, timing = _spend(key, game, estimator, budget, limits, how, latest, num_rows)
         except (Interrupted, EvaluationError) as stop:
             saved = salvage(key, game, estimator, stop)
@@ -59,14 +61,18 @@ def run_rounds(
         if not limits.in_rounds:
             break
         error = largest_error(latest, game)
+        errors.append(error)
+        sizes = [timing.size for timing in timings]
+        announce(limits, errors, sizes, timings)
         unknown = unknown + 1 if np.isnan(error) else 0
         # one round may be too small to show an error
         hopeless = limits.tol is not None and unknown == 2
+        hopeless = hopeless or is_hopeless(limits, errors, sizes)
         budget = None if hopeless or limits.is_met(error) else limits.next_budget(timings)
         if budget is not None and plan_size(estimator, game.num_players, budget) + 2 <= timing.size:
             budget = None  # it buys no more than there is
     assert latest is not None
-    _warn(limits, timings, error, estimator)
+    _warn(limits, timings, errors, estimator)
     exact = limits.may_enumerate and is_complete(latest.answers, game.num_players)
     return report(latest, Exact() if exact else estimator)
 
@@ -98,14 +104,17 @@ def _spend(
     return solved, Timing(answers.num_evaluations + 2, each, time.monotonic() - begin)
 
 
-def _with_note(options: Options, limits: Limits, error: float) -> Options:
-    """The bar says how large the largest error is, and how much time is left."""
+def _with_note(
+    options: Options, limits: Limits, errors: Sequence[float], sizes: Sequence[int]
+) -> Options:
+    """The bar says how large the largest error is, what it will cost, and how much time is left."""
     if not limits.in_rounds:
         return options
-    known = f"largest error {error:.2%} of the spread"
+    error = errors[-1] if errors else np.nan
+    known, cost = f"largest error {error:.2%} of the spread", cost_words(limits, errors, sizes)
 
     def note(_: int) -> str:
-        words = [] if np.isnan(error) else [known]
+        words = [*([] if np.isnan(error) else [known]), *filter(None, [cost])]
         if limits.clock is not None:
             words.append(f"{max(0, limits.clock.left):.0f} s left")
         return ", ".join(words)
@@ -148,8 +157,8 @@ def check_worths(worths: Float[Array | np.ndarray, "..."], game: Game, num_rows:
     )
 
 
-def _warn(limits: Limits, timings: list[Timing], error: float, estimator: Estimator) -> None:
-    size, clock = timings[-1].size, limits.clock
+def _warn(limits: Limits, timings: list[Timing], errors: list[float], estimator: Estimator) -> None:
+    size, clock, error = timings[-1].size, limits.clock, errors[-1] if errors else np.nan
     if clock is not None and len(timings) == 1 and clock.left < 0 < size - 2:
         message = (
             f"seconds={clock.seconds:g} are too few: the smallest round of {estimator!r}, {size} "
@@ -162,6 +171,10 @@ def _warn(limits: Limits, timings: list[Timing], error: float, estimator: Estima
     if clock is not None and size < limits.budgets[-1]:
         spent, remedy = f"seconds={clock.seconds:g}", "more seconds"
     reached = f"the largest standard error is {error:.2g} of the spread. Pass {remedy}."
+    if is_hopeless(limits, errors, [timing.size for timing in timings]):
+        expected = expected_size(errors, [timing.size for timing in timings], limits.tol)
+        spent = f"{size:,} evaluations, and {spent} would be too small"
+        reached += f" About {expected:,.2g} evaluations are expected to meet it."
     unknown = f"{estimator!r} gives no standard errors. Pass another estimator."
     reason = unknown if np.isnan(error) else reached
     warnings.warn(f"tol={limits.tol} is not met with {spent}: {reason}", ToleranceWarning, 5)

@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from jaxshap.errors import SelectionError
+from jaxshap.games import as_array, shown
+
 Index = int | str | slice | list | np.ndarray | np.integer
 
 
@@ -12,7 +15,7 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
     indices = index if isinstance(index, tuple) else (index,)
     shape, names = explanation.values.shape, explanation.feature_names
     if len(indices) > min(len(shape), 3):
-        raise IndexError(
+        raise SelectionError(
             f"{len(indices)} indices for values of shape {shape}: (rows, features, *outputs)."
         )
     row, feature, output = (*indices, slice(None), slice(None))[:3]
@@ -27,15 +30,18 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
             if np.ndim(fields[name]) > 0:
                 fields[name] = fields[name][..., outputs]
         single, known = isinstance(outputs, int), explanation.output_names
-        kept = None if single or known is None else tuple(known[number] for number in outputs)
+        chosen = [outputs] if single else outputs
+        kept = None if known is None else tuple(known[number] for number in chosen)
         fields["output_names"] = kept
         if explanation.row_outputs is not None:
             fields["row_outputs"] = explanation.row_outputs[rows][:, outputs]
+    whole = features == list(range(len(names)))
+    if not whole:
+        fields["owner"] = None
     if explanation.interactions is not None:
         players = None if features == list(range(len(names))) else features
         fields["interactions"] = explanation.interactions.at(rows, outputs, players)
     if explanation.source is not None:
-        whole = features == list(range(len(names)))
         fields["source"] = explanation.source.pick(rows, outputs) if whole else None
     return fields
 
@@ -59,26 +65,35 @@ def _at_rows(explanation: Any, rows: list[int], features: list[int]) -> dict[str
     }
 
 
-def positions(index: Index, names: tuple[str, ...] | None, length: int, what: str) -> list[int]:
+def positions(index: Any, names: tuple[str, ...] | None, length: int, what: str) -> list[int]:
     """Positions along an axis, by name, number, slice, list or mask."""
     if isinstance(index, slice):
         return list(range(length))[index]
-    if not isinstance(index, str) and np.asarray(index).dtype == bool:
-        index = np.asarray(index)
-        if index.shape != (length,):
-            raise IndexError(f"a mask of {what}s has shape {index.shape}: it must be ({length},).")
-        return np.flatnonzero(index).tolist()
-    many = [index] if isinstance(index, int | str | np.integer) else list(index)
+    single = isinstance(index, int | str | np.integer) and not isinstance(index, bool)
+    if not single and not isinstance(index, list | tuple | range | np.ndarray):
+        raise SelectionError(
+            f"{shown(index)} picks no {what}: pass a name, a number, a slice, or a list of them."
+        )
+    if not single and (mask := np.asarray(as_array(index, f"what picks a {what}"))).dtype == bool:
+        if mask.shape != (length,):
+            raise SelectionError(
+                f"a mask of {what}s has shape {mask.shape}: it must be ({length},)."
+            )
+        return np.flatnonzero(mask).tolist()
+    given: Any = np.atleast_1d(index).tolist() if isinstance(index, np.ndarray) else index
+    many: list[Any] = [given] if single else list(given)
     for entry in many:
+        if isinstance(entry, bool) or not isinstance(entry, int | str | np.integer):
+            raise SelectionError(f"{shown(entry)} is no {what}: pass its name or number.")
         if isinstance(entry, str) and (names is None or entry not in names):
-            raise KeyError(
+            raise SelectionError(
                 f"there is no {what} {entry!r}"
                 + ("." if names is None else f": there are {list(names)}.")
             )
         if isinstance(entry, str) and names is not None and names.count(entry) > 1:
-            raise KeyError(f"several {what}s are called {entry!r}: pick one by its number.")
+            raise SelectionError(f"several {what}s are called {entry!r}: pick one by its number.")
         if not isinstance(entry, str) and not -length <= entry < length:
-            raise IndexError(f"{what} {entry} is out of range: there are {length}.")
+            raise SelectionError(f"{what} {entry} is out of range: there are {length}.")
     return [
         names.index(entry) if isinstance(entry, str) and names else int(entry) % length
         for entry in many

@@ -8,11 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, estimate, jitted_with_model
+from jaxshap.engine import BatchSize, Options, estimate, jitted_with_model, run, shared_batch_size
 from jaxshap.errors import ModelOutputError
 from jaxshap.estimators import Estimate, Estimator
 from jaxshap.explaining.problem import Problem, pad_rows
-from jaxshap.games import Game, Host, as_pytree, grouped
+from jaxshap.games import Game, Host, as_pytree, grouped, runs_on_cpu
+
+MAX_ROWS_AT_ONCE = 128  # that share a device, each with a plan and a solve of its own
 
 
 class Separate(NamedTuple):
@@ -46,9 +48,10 @@ def _on_host(problem: Problem, key, estimator: Estimator, budget: int, batch_siz
         own = slice(number, number + 1)
         game = problem.game_of(jax.tree.map(lambda leaf, own=own: leaf[own], problem.inputs.rows))
         own_key = jax.random.fold_in(key, number)
-        each.append((estimate(own_key, game, estimator, budget, batch_size=batch_size), game.empty))
+        options = Options(batch_size, progress=False)
+        each.append((run(own_key, game, estimator, budget, options).estimate, game.empty))
     rows = [row for row, _ in each]
-    together = jax.tree.map(lambda *fields: jnp.concatenate(fields, axis=1), *rows)
+    together = jax.tree.map(lambda *fields: np.concatenate(fields, axis=1), *rows)
     return together, np.concatenate([empty for _, empty in each])
 
 
@@ -59,11 +62,11 @@ def _on_device(problem: Problem, key, estimator: Estimator, budget: int, batch_s
     players, groups = options.pop("players", None), problem.inputs.groups
     groups = None if groups is None else tuple(map(tuple, groups))
     how = problem.value, players, groups, estimator, budget, batch_size
-    return _row_by_row(*how, key, as_pytree(problem.predict), rows, references, options)
+    return row_by_row(*how, key, as_pytree(problem.predict), rows, references, options)
 
 
 @functools.partial(jitted_with_model, static_argnums=range(6))
-def _row_by_row(
+def row_by_row(
     value: Any,
     players: Any,
     groups: Any,
@@ -76,17 +79,22 @@ def _row_by_row(
     references: Any,
     options: dict[str, Any],
 ) -> tuple[Estimate, Any]:
+    """The estimate of each row by itself, and v(∅); off the CPU, of many rows at a time."""
     if players is not None:
         options = options | {"players": players}
+    count = len(jax.tree.leaves(rows)[0])
+    at_once = 1 if runs_on_cpu() else min(count, MAX_ROWS_AT_ONCE)
 
     def of_row(numbered):
         number, row = numbered
         game = value(predict, jax.tree.map(lambda leaf: leaf[None], row), references, **options)
         game = game if groups is None else grouped(game, groups)
         own_key = jax.random.fold_in(key, number)
-        own = estimate(own_key, game, estimator, budget, batch_size=batch_size)
+        size = shared_batch_size(batch_size, game, budget, at_once)
+        own = estimate(own_key, game, estimator, budget, batch_size=size)
         return jax.tree.map(lambda field: field[:, 0], own), game.empty[0]
 
-    numbered = jnp.arange(len(jax.tree.leaves(rows)[0])), rows
-    estimates, empty = jax.lax.map(of_row, numbered)
+    numbered = jnp.arange(count), rows
+    together = None if at_once == 1 else at_once
+    estimates, empty = jax.lax.map(of_row, numbered, batch_size=together)
     return jax.tree.map(lambda field: jnp.moveaxis(field, 0, 1), estimates), empty

@@ -1,12 +1,13 @@
 """Means over the rows of an explanation, with standard errors."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jaxshap.errors import InputError
+from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_array, read_flag
 
 
 class Summary(NamedTuple):
@@ -37,13 +38,40 @@ class Summary(NamedTuple):
     degrees: Float[np.ndarray, "..."] | float = np.inf
 
 
+def summary(
+    self: Any, by: Sequence | np.ndarray | None = None, *, absolute: bool = True
+) -> Summary:
+    """The mean over rows for each feature and output, with standard errors.
+
+    Standard errors say how far off the mean over all rows like these may be: by the rows that
+    happened to be there, and by the errors of their values, in full where rows share their
+    draws. A mean of |values| is too large by what the errors add to it: mind it where they are
+    not small.
+
+    Args:
+        by: one label per row; means are then taken within each group of rows.
+        absolute: whether to average |values| rather than values.
+
+    Returns:
+        A `Summary`.
+
+    Example:
+        >>> import jaxshap
+        >>> X = [[1.0, 2.0], [3.0, 4.0]]
+        >>> explanation = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, [[0.0, 0.0]])
+        >>> summary = explanation.summary(by=["child", "adult"])
+        >>> summary.groups.tolist(), summary.values.tolist()
+        (['adult', 'child'], [[6.0, 4.0], [2.0, 2.0]])
+    """
+    return summarise(self, by, absolute)
+
+
 def summarise(explanation, by: Sequence | np.ndarray | None, absolute: bool) -> Summary:
     """Means over all rows, or over the rows of each group."""
-    labels = np.zeros(len(explanation), int) if by is None else np.asarray(by)
-    if labels.shape != (len(explanation),):
-        raise InputError(
-            f"by= has shape {labels.shape} for {len(explanation)} rows: pass one label a row."
-        )
+    absolute = read_flag(absolute, "absolute")
+    labels = np.zeros(len(explanation), int)
+    if by is not None:
+        labels = read_labels_of_rows(by, len(explanation), "by")
     groups = np.unique(labels)
     means_of_groups = [_mean_over(explanation, labels == group, absolute) for group in groups]
     means, errors, degrees = (np.stack(each) for each in zip(*means_of_groups, strict=True))
@@ -51,6 +79,26 @@ def summarise(explanation, by: Sequence | np.ndarray | None, absolute: bool) -> 
     if by is None:
         return Summary(means[0], errors[0], None, *names, degrees[0])
     return Summary(means, errors, groups, *names, degrees)
+
+
+def read_labels_of_rows(labels: Any, num_rows: int, what: str) -> np.ndarray:
+    """One label per row, of one kind and none of them missing."""
+    read = np.asarray(as_array(labels, what))
+    if read.shape != (num_rows,):
+        raise InputError(
+            f"{what} has shape {read.shape} for {num_rows} rows: pass one label a row."
+        )
+    if missing := sum(label is None or (label == label) is not True for label in read.tolist()):
+        raise InputError(
+            f"{what}: {missing} row(s) have no label (None or NaN): give them one, or omit them."
+        )
+    try:
+        np.unique(read)
+    except TypeError as error:
+        raise InputTypeError(
+            f"{what} has labels of several kinds: make all of them text."
+        ) from error
+    return read
 
 
 def _mean_over(

@@ -1,5 +1,6 @@
 """Tree ensembles from the fitted model to an Explanation, exactly and without evaluations."""
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -8,18 +9,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxshap.errors import InputError
 from jaxshap.explaining.explanation import Explanation
 from jaxshap.explaining.interacting import check_interactions
 from jaxshap.explaining.source import Source
 from jaxshap.inputs import (
+    Table,
+    library_of,
     read_background,
     read_output_names,
     read_table,
     read_weights,
+    shown_table,
 )
 from jaxshap.interactions import tree_interactions
 from jaxshap.trees import (
     Ensemble,
+    Unwrapped,
     base_margin,
     check_reading,
     interventional,
@@ -38,6 +44,35 @@ PATH_DEPENDENT = (
 
 
 def explain_trees(
+    found: Unwrapped,
+    X: Any,
+    background: Any,
+    feature_names: Sequence[str] | None,
+    output_names: Sequence[str] | None,
+    interactions: int | None = None,
+) -> Explanation:
+    """Exact values of the raw margin: interventional with a background, path-dependent without.
+
+    Columns that are not selected for the trees have values of 0.
+    """
+    if found.columns is None:
+        return _explain(found.model, X, background, feature_names, output_names, interactions)
+    if interactions is not None:
+        raise InputError(
+            "interactions= goes with the trees themselves, and here a pipeline selects columns for "
+            "them: pass its last step and the columns that it gets."
+        )
+    table, words = shown_table(X, feature_names)
+    references, options = read_weights(background)
+    inner = _chosen(X, found.columns), _chosen(references, found.columns)
+    if options:
+        inner = inner[0], background._replace(rows=inner[1])
+    names = [table.names[column] for column in found.columns] if table.named else None
+    names = None if library_of(X) is not None else names
+    return _spread(_explain(found.model, *inner, names, output_names), found.columns, table, words)
+
+
+def _explain(
     model: Any,
     X: Any,
     background: Any,
@@ -45,10 +80,9 @@ def explain_trees(
     output_names: Sequence[str] | None,
     interactions: int | None = None,
 ) -> Explanation:
-    """Exact values of the raw margin: interventional with a background, path-dependent without."""
     ensemble = read_trees(model)
-    names = ensemble.structure.conversion.columns.names_for(X, feature_names)
-    table = read_table(ensemble.numbers(X), "X", names)
+    columns = ensemble.structure.conversion.columns
+    table = read_table(ensemble.numbers(X), "X", columns.names_for(X, feature_names))
     check_reading(ensemble, model, X)
     rows, source = np.asarray(table.array), None
     references = weights = sets = None
@@ -91,6 +125,38 @@ def explain_trees(
         absent=absent,
         source=source,
         interactions=sets and sets.at(np.arange(len(rows))),
+        words=columns.words(X),
+    )
+
+
+def _chosen(table: Any, columns: np.ndarray) -> Any:
+    """Some columns of a table, in this order."""
+    if table is None:
+        return None
+    if library_of(table) is not None:
+        names = list(table.columns)
+        return table[[names[column] for column in columns]]
+    return np.asarray(table)[:, columns]
+
+
+def _spread(
+    explained: Explanation, columns: np.ndarray, table: Table, words: dict[str, tuple[str, ...]]
+) -> Explanation:
+    """The explanation of all columns of the table: those that were not selected count for nothing.
+
+    There is no game of them all to diagnose.
+    """
+    shape = len(explained), len(table.names), *explained.values.shape[2:]
+    values = np.zeros(shape, explained.values.dtype)
+    values[:, columns] = explained.values
+    return dataclasses.replace(
+        explained,
+        values=values,
+        std_error=np.zeros_like(values),
+        data=np.asarray(table.array),
+        feature_names=table.names,
+        source=None,
+        words=words,
     )
 
 

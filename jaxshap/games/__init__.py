@@ -2,6 +2,13 @@
 drawn; transforms of tables of 2**n worths.
 """
 
+from jaxshap.games.arguments import check_function as check_function
+from jaxshap.games.arguments import check_kind as check_kind
+from jaxshap.games.arguments import read_flag as read_flag
+from jaxshap.games.arguments import read_number as read_number
+from jaxshap.games.arguments import read_path as read_path
+from jaxshap.games.arguments import read_whole as read_whole
+from jaxshap.games.arguments import shown as shown
 from jaxshap.games.coalitions import affordable_pairs as affordable_pairs
 from jaxshap.games.coalitions import all_coalitions as all_coalitions
 from jaxshap.games.coalitions import gain_weights as gain_weights
@@ -15,8 +22,10 @@ from jaxshap.games.coalitions import without_ends as without_ends
 from jaxshap.games.derived import grouped as grouped
 from jaxshap.games.derived import minus as minus
 from jaxshap.games.derived import table as table
+from jaxshap.games.devices import mapped as mapped
+from jaxshap.games.devices import runs_on_cpu as runs_on_cpu
+from jaxshap.games.devices import steps_at_once as steps_at_once
 from jaxshap.games.drawing import MAX_RANKED as MAX_RANKED
-from jaxshap.games.drawing import as_key as as_key
 from jaxshap.games.drawing import draw_chances as draw_chances
 from jaxshap.games.drawing import draw_coalitions as draw_coalitions
 from jaxshap.games.drawing import draw_distinct as draw_distinct
@@ -39,6 +48,7 @@ from jaxshap.games.numbers import as_array as as_array
 from jaxshap.games.numbers import as_numbers as as_numbers
 from jaxshap.games.numbers import holds_numbers as holds_numbers
 from jaxshap.games.numbers import is_real as is_real
+from jaxshap.games.precision import as_worths as as_worths
 from jaxshap.games.precision import at_least_float32 as at_least_float32
 from jaxshap.games.precision import full_precision as full_precision
 from jaxshap.games.precision import widened as widened

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games.game import Game, Host, make_game
+from jaxshap.games.arguments import shown
+from jaxshap.games.game import Game, Host, check_game, make_game
 from jaxshap.games.numbers import as_array
 from jaxshap.games.precision import widened
 
@@ -80,8 +81,9 @@ def grouped(game: Game, groups: Any) -> Game:
         >>> jaxshap.shapley_values(jaxshap.grouped(game, [[0, 1], [2]])).tolist()
         [5.0, 3.0]
     """
+    check_game(game)
     if not np.iterable(groups):
-        raise InputTypeError(f"groups={groups!r}: pass one list of players per group.")
+        raise InputTypeError(f"groups={shown(groups)}: pass one list of players per group.")
     members = [_members(group) for group in groups]
     listed = sorted(player for group in members for player in group)
     if listed != list(range(game.num_players)) or not all(members):
@@ -123,6 +125,8 @@ def minus(game: Game, other: Game) -> Game:
         >>> jaxshap.shapley_values(jaxshap.minus(game, other)).tolist()
         [1.5, 1.5]
     """
+    check_game(game)
+    check_game(other)
     if game.num_players != other.num_players:
         raise InputError(
             f"the games have {game.num_players} and {other.num_players} players: "
@@ -160,7 +164,7 @@ def _members(group: Any) -> list[int]:
     except TypeError:
         pass
     raise InputTypeError(
-        f"{group!r} is not a group: pass a list of player numbers, such as [0, 3] "
+        f"{shown(group)} is not a group: pass a list of player numbers, such as [0, 3] "
         "(np.flatnonzero(mask) for a mask)."
     )
 

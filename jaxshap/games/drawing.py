@@ -8,13 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, UInt
 
+from jaxshap.games.devices import steps_at_once
+
 MAX_RANKED = 2**31  # a size with fewer coalitions is drawn by rank, without replacement
 GOLDEN_RATIO = 0.6180339887498949  # its multiples modulo 1 are spread most evenly
-
-
-def as_key(key: Key[Array, ""] | int | np.integer) -> Key[Array, ""]:
-    """A JAX key as it is, or the key with this seed."""
-    return jax.random.key(int(key)) if isinstance(key, int | np.integer) else key
 
 
 @functools.cache
@@ -127,7 +124,8 @@ def draw_coalitions(chances: Float[Array, "m n"], sizes: Int[Array, "m"]) -> Boo
         return needed - take.astype(jnp.float32), take
 
     left = jnp.arange(chances.shape[1], 0, -1, dtype=jnp.float32)
-    return jax.lax.scan(turn, sizes.astype(jnp.float32), (chances.T, left))[1].T
+    start, turns = sizes.astype(jnp.float32), (chances.T, left)
+    return jax.lax.scan(turn, start, turns, unroll=steps_at_once())[1].T
 
 
 def inserted_absent(
@@ -195,7 +193,8 @@ def _of_rank(
         take = rank < with_player
         return (needed - take.astype(jnp.uint32), jnp.where(take, rank, rank - with_player)), take
 
-    return jax.lax.scan(turn, (sizes.astype(jnp.uint32), ranks), jnp.asarray(binomials))[1].T
+    start, table = (sizes.astype(jnp.uint32), ranks), jnp.asarray(binomials)
+    return jax.lax.scan(turn, start, table, unroll=steps_at_once())[1].T
 
 
 def _binomial_table(num_players: int, largest: int) -> UInt[np.ndarray, "{num_players} {largest}"]:

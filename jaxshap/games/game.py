@@ -7,12 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
+from jaxshap.games.arguments import check_function, read_whole
 from jaxshap.games.numbers import as_array
-from jaxshap.games.precision import widened
-from jaxshap.games.pytrees import as_pytree
+from jaxshap.games.precision import as_worths, widened
+from jaxshap.games.pytrees import as_pytree, register_without
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,8 +112,9 @@ class Game:
         if strata is None:
             return self.empty[None], self.full[None]
         empties, weights = strata.empties(), strata.weights_of_strata()
-        full = weights.reshape(-1, *(1,) * self.full.ndim).astype(self.full.dtype) * self.full
-        return empties.reshape(-1, *self.full.shape), full
+        full = self.full if isinstance(self.full, Tracer) else jax.device_get(self.full)
+        shares = weights.reshape(-1, *(1,) * full.ndim).astype(full.dtype) * full
+        return empties.reshape(-1, *full.shape), shares
 
     def _strata(self) -> Any:
         value = self.value.function if isinstance(self.value, Host) else self.value
@@ -125,8 +128,8 @@ class Game:
             )
 
 
-jax.tree_util.register_dataclass(
-    Game, ["value", "empty", "full"], ["num_players", "name", "absent"], drop_fields=["background"]
+register_without(
+    Game, ("value", "empty", "full"), ("num_players", "name", "absent"), dropped="background"
 )
 
 
@@ -146,7 +149,8 @@ class Host:
             raise ModelOutputError(
                 f"the model did not return an array of numbers: {error}"
             ) from error
-        return np.array(output)  # a copy: the model may write its next answer to the same memory
+        output = np.array(output)  # a copy: the model may write its next answer to the same memory
+        return as_worths(output) if output.dtype.kind in "biu" else output
 
 
 def make_game(value: Any, num_players: Any, name: str = "game") -> Game:
@@ -175,15 +179,12 @@ def make_game(value: Any, num_players: Any, name: str = "game") -> Game:
         >>> jaxshap.shapley_values(game).tolist()
         [2.0, 2.0, 2.0]
     """
-    if not callable(value):
+    check_function(value, "value", "one that takes a coalition and returns its worth")
+    if isinstance(num_players, float | np.floating):
         raise InputTypeError(
-            f"{value!r} is not a function: pass one that takes a coalition and returns its worth."
+            f"num_players={num_players}: pass a whole number from 1 on, as an int."
         )
-    if isinstance(num_players, bool) or not isinstance(num_players, int | np.integer):
-        raise InputTypeError(f"num_players={num_players!r}: pass a whole number of players.")
-    if num_players < 1:
-        raise InputError(f"a game needs at least one player, not num_players={num_players}.")
-    num_players = int(num_players)
+    num_players = read_whole(num_players, "num_players")
     value = value if isinstance(value, Host) else as_pytree(value)
     empty, full = _endpoints(value, num_players)
     return Game(value, empty, full, num_players, name)

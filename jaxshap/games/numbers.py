@@ -1,6 +1,7 @@
 """Arrays of real numbers from what people pass; what would lose its meaning as one is refused."""
 
 import datetime
+import math
 from typing import Any
 
 import jax
@@ -11,13 +12,14 @@ from jax.core import Tracer
 from jaxshap.errors import InputError, InputTypeError
 
 DATES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
+MAX_DENSE_BYTES = 2**31  # of a sparse matrix that is made dense
 NO_NUMBERS = (str, bytes, complex, np.complexfloating, *DATES)
 
 
 def as_numbers(data: Any, what: str) -> Any:
     """A numpy or JAX array of real numbers; `what` is its name in messages.
 
-    Masks, imaginary parts, units of time and the zeros of sparse matrices are not dropped silently.
+    Masks, imaginary parts and units of time are not dropped silently.
     """
     array = as_array(data, what)
     if is_real(array.dtype):
@@ -33,8 +35,7 @@ def as_numbers(data: Any, what: str) -> Any:
 def as_array(data: Any, what: str) -> Any:
     """A numpy or JAX array of any kind that holds all of the data."""
     if hasattr(data, "toarray") or hasattr(data, "todense"):
-        method = "toarray" if hasattr(data, "toarray") else "todense"
-        raise InputTypeError(f"{what} is a sparse matrix: pass a dense one, by its .{method}().")
+        return _dense(data, what)
     if _is_masked(data):
         raise InputError(
             f"{what} has masked entries, which a model would read as numbers: leave those rows "
@@ -50,6 +51,17 @@ def as_array(data: Any, what: str) -> Any:
             f"{what} is no array: {type(data).__name__} cannot be read as one, since rows have "
             f"different lengths, or by its own error: {error}"
         ) from error
+
+
+def _dense(data: Any, what: str) -> Any:
+    """A sparse matrix as a dense one, where there is room: its zeros are numbers like others."""
+    size = math.prod(data.shape) * np.dtype(data.dtype).itemsize
+    if size > MAX_DENSE_BYTES:
+        raise InputError(
+            f"{what} is a sparse matrix of shape {tuple(data.shape)}, {size / 1e9:.1f} GB as a "
+            "dense one: pass fewer rows, or only the columns that matter."
+        )
+    return data.toarray() if hasattr(data, "toarray") else data.todense()
 
 
 def is_real(dtype: Any) -> bool:

@@ -2,7 +2,8 @@
 
 Accelerators multiply float32 matrices in bfloat16 or TF32 unless they are told otherwise. Every
 product that belongs to the library is traced inside a function with this decorator, which never
-calls the user's model. What a model returns in half precision is widened where it leaves it.
+calls the user's model. What a model returns in half precision, or in whole
+numbers, is widened where it leaves the model.
 """
 
 import functools
@@ -37,3 +38,11 @@ def widened(numbers: Any) -> Any:
     """Half-precision numbers as float32, so that sums lose no digits; all others as they are."""
     narrow = jnp.issubdtype(numbers.dtype, jnp.floating) and numbers.dtype.itemsize < 4
     return numbers.astype(np.float32) if narrow else numbers
+
+
+def as_worths(outputs: Any) -> Any:
+    """What a model returned in float32 or wider; whole numbers and truth values are numbers."""
+    if jnp.issubdtype(outputs.dtype, jnp.floating):
+        return widened(outputs)
+    on_host = isinstance(outputs, np.ndarray)
+    return outputs.astype(np.float64 if on_host else jnp.result_type(float))

@@ -41,3 +41,24 @@ class _Partly:
         pairs = zip(self.arrays, self.statics, strict=True)
         leaves = [static if array is None else array for array, static in pairs]
         return jax.tree.unflatten(self.structure, leaves)(*inputs)
+
+
+def register_without(
+    kind: type, leaves: tuple[str, ...], static: tuple[str, ...], *, dropped: str
+) -> None:
+    """Make a frozen dataclass a pytree without one of its fields, which becomes None; the oldest
+    JAX that we name cannot drop a field.
+    """
+
+    def flatten(instance: Any):
+        keyed = [(jax.tree_util.GetAttrKey(name), getattr(instance, name)) for name in leaves]
+        return keyed, tuple(getattr(instance, name) for name in static)
+
+    def unflatten(values: tuple[Any, ...], children: Any) -> Any:
+        instance = object.__new__(kind)  # unchecked: JAX puts in shapes and placeholders too
+        fields = (*zip(leaves, children, strict=True), *zip(static, values, strict=True))
+        for name, field in (*fields, (dropped, None)):
+            object.__setattr__(instance, name, field)
+        return instance
+
+    jax.tree_util.register_pytree_with_keys(kind, flatten, unflatten)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
-from jaxshap.errors import InputError
+from jaxshap.errors import InputError, SelectionError
+from jaxshap.games.arguments import shown
 
 MOST_SETS = 2**22  # sets whose worths are evaluated and held in memory at once
 
@@ -56,14 +57,23 @@ def without_each(num_players: int, order: int) -> Int[np.ndarray, "{order} sets"
 
 
 def position(players: PlayerSet, num_players: int, order: int) -> int:
-    """Where this set stands in `sets_up_to`; a KeyError if it does not."""
-    members = sorted({players} if isinstance(players, int | np.integer) else set(players))
-    if not all(
-        isinstance(member, int | np.integer) and 0 <= member < num_players for member in members
-    ):
-        raise KeyError(f"{players!r} is not a set of players from 0 to {num_players - 1}.")
+    """Where this set stands in `sets_up_to`; a SelectionError if it does not."""
+    several = isinstance(players, Collection) and getattr(players, "ndim", 1) > 0
+    given: Any = players
+    listed: list[Any] = list(given) if several else [given]
+    known = all(
+        isinstance(member, int | np.integer)
+        and not isinstance(member, bool)
+        and 0 <= member < num_players
+        for member in listed
+    )
+    if isinstance(players, str | bytes) or not known:
+        raise SelectionError(
+            f"{shown(players)} is not a set of players from 0 to {num_players - 1}."
+        )
+    members = sorted(set(listed))
     if len(members) > order:
-        raise KeyError(
+        raise SelectionError(
             f"{players!r} has {len(members)} players: sets of at most {order} are known here."
         )
     rank = _rank(np.array([members], int), num_players)[0]
@@ -93,8 +103,10 @@ def check_index(index: tuple, shape: tuple[int, ...]) -> None:
     """Raise here: JAX would silently clamp an index that is out of range."""
     try:
         np.broadcast_to(0, shape)[index]
-    except IndexError as error:
-        raise IndexError(f"{index} is not among rows and outputs of shape {shape}.") from error
+    except (IndexError, TypeError, ValueError) as error:
+        raise SelectionError(
+            f"{shown(index)} is not among rows and outputs of shape {shape}."
+        ) from error
 
 
 def sets_of_size(num_players: int, size: int) -> Int[np.ndarray, "sets {size}"]:

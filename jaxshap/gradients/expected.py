@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.engine import read_key
+from jaxshap.engine import read_budget, read_key
 from jaxshap.errors import BudgetError
 from jaxshap.explaining import Explanation
 from jaxshap.gradients.calls import (
@@ -68,6 +68,7 @@ def expected_gradients(
         >>> print(explained.values[0, 1], abs(explained.values[0, 0] - 1) < 0.5)
         2.0 True
     """
+    budget = read_budget(budget, 2)
     if budget < 4:
         raise BudgetError(f"budget={budget} does not buy two draws of two gradients each.", 4)
     question = read_question(model, X, background, groups, feature_names, marginal)

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError, ToleranceWarning
 from jaxshap.explaining import Explanation
+from jaxshap.games import read_number, read_whole
 from jaxshap.gradients.calls import (
     PLACES_PER_CALL,
     reduced_gains,
@@ -76,8 +77,7 @@ def integrated_gradients(
         >>> print(jaxshap.explain(model, X, zero).values)  # Shapley values are others
         [[1. 1.]]
     """
-    if not tol > 0:
-        raise InputError(f"tol={tol}: pass a positive share of the largest value, such as 0.01.")
+    tol, max_nodes = read_number(tol, "tol", above=0), read_whole(max_nodes, "max_nodes")
     if max_nodes < 2 * PLACES_PER_CALL:
         raise InputError(
             f"max_nodes={max_nodes}: two rules are compared, so pass {2 * PLACES_PER_CALL} or more."

@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Int
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_numbers, shown
+from jaxshap.inputs import read_lengths
 
 Node = int | tuple[Any, ...]  # a player, or two or more nodes
 
@@ -137,13 +139,15 @@ def hierarchy_of_linkage(linkage: Any) -> Hierarchy:
         >>> jaxshap.hierarchies.hierarchy_of_linkage(linkage).root
         (2, (0, 1))
     """
-    merges = np.asarray(linkage)
+    merges = np.asarray(as_numbers(linkage, "linkage"))
     if merges.ndim != 2 or merges.shape[1] != 4 or not len(merges):
         raise InputError(
             f"a linkage matrix has the shape (n − 1, 4), not {merges.shape}: pass what "
             "scipy.cluster.hierarchy.linkage returns."
         )
     nodes: list[Node] = list(range(len(merges) + 1))
+    if (merges[:, :2] % 1 != 0).any():  # NaN too
+        raise InputError("the first two columns of a linkage matrix are whole numbers of clusters.")
     for first, second in merges[:, :2].astype(int):
         if not 0 <= min(first, second) <= max(first, second) < len(nodes):
             raise InputError("a row of the linkage matrix joins what is not there yet.")
@@ -169,8 +173,8 @@ def hierarchy_of_blocks(shape: Sequence[int]) -> Hierarchy:
         >>> jaxshap.hierarchies.hierarchy_of_blocks((2, 3)).root
         (((0, 1), (3, 4)), (2, 5))
     """
-    lengths = tuple(int(length) for length in shape)
-    if min(lengths, default=0) < 1 or np.prod(lengths) < 2:
+    lengths = read_lengths(shape, "shape")
+    if np.prod(lengths) < 2:
         raise InputError(f"shape={shape}: pass positive lengths of a grid of two or more places.")
     return Hierarchy(_halved(np.arange(np.prod(lengths)).reshape(lengths)))
 
@@ -204,7 +208,7 @@ def _node(groups: Any) -> Node:
         groups = groups.tolist()
     if not isinstance(groups, list | tuple):
         raise InputTypeError(
-            f"{groups!r} in a hierarchy: pass nested lists of the players' numbers."
+            f"{shown(groups)} in a hierarchy: pass nested lists of the players' numbers."
         )
     if not groups:
         raise InputError("a group without players: leave it out.")

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.engine import BatchSize, evaluate, read_budget, read_key
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.games import Game, check_game
+from jaxshap.games import Game, check_game, check_kind, read_whole
 from jaxshap.hierarchies.division import Division, divided, enumerated, sampled
 from jaxshap.hierarchies.enumeration import members_of
 from jaxshap.hierarchies.hierarchy import Hierarchy, Node, leaves
@@ -91,12 +91,13 @@ def top_down(
 
 
 def _check(game: Game, hierarchy: Hierarchy, draws: int) -> None:
+    check_kind(hierarchy, Hierarchy, "hierarchy", "what jaxshap.hierarchies.hierarchy makes")
     if hierarchy.num_players != game.num_players:
         raise InputError(
             f"the hierarchy has {hierarchy.num_players} players and the game {game.num_players}: "
             "make it for the players of this game."
         )
-    if draws < 2:
+    if read_whole(draws, "draws") < 2:
         raise InputError(f"draws={draws}: pass 2 or more, one has no standard error.")
 
 

@@ -10,7 +10,7 @@ from jax.core import Tracer
 from jaxtyping import PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import Host, as_numbers, at_least_float32
+from jaxshap.games import Host, as_array, as_numbers, at_least_float32
 from jaxshap.inputs.players import Players
 
 BACKGROUND = "the background"
@@ -81,9 +81,10 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
     dtype = at_least_float32(floating[0]) if floating else jnp.result_type(float)
     if weights is None:
         return np.full(count, 1 / count, dtype)
-    if np.shape(weights) != (count,):
+    weights = as_array(weights, "weights")
+    if weights.shape != (count,):
         raise InputError(
-            f"weights have shape {np.shape(weights)} for {count} background rows: pass one a row."
+            f"weights have shape {weights.shape} for {count} background rows: pass one a row."
         )
     if isinstance(weights, Tracer):
         return weights / weights.sum()
@@ -95,6 +96,17 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
     return (weights / weights.sum()).astype(dtype)
 
 
+def is_whole(*tables: Any) -> bool:
+    """Whether these are arrays of whole numbers."""
+    arrays = [leaf for table in tables for leaf in jax.tree.leaves(table)]
+    return all(jnp.issubdtype(array.dtype, jnp.integer) for array in arrays)
+
+
+def as_floating(table: Any) -> Any:
+    """A table as models on the host get it."""
+    return table if jnp.issubdtype(table.dtype, jnp.floating) else np.asarray(table, np.float64)
+
+
 def _as_wide(array: Any, on_host: bool) -> Any:
     """An array as wide as JAX is set to, or for a host model in numpy and as wide as it came."""
     if on_host:
@@ -104,6 +116,7 @@ def _as_wide(array: Any, on_host: bool) -> Any:
 
 def _floating(data: Any, what: str, on_host: bool) -> Any:
     array = as_numbers(data, what)
-    if not jnp.issubdtype(array.dtype, jnp.floating):
-        array = np.asarray(array, np.float64) if on_host else array.astype(jnp.result_type(float))
+    if not on_host and not jnp.issubdtype(array.dtype, jnp.floating):
+        array = array.astype(jnp.result_type(float))
+    array = as_floating(array) if on_host else array
     return _as_wide(array, on_host)

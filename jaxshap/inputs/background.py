@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int
 
 from jaxshap.engine import read_key
 from jaxshap.errors import InputError
-from jaxshap.games import as_numbers, full_precision
+from jaxshap.games import as_numbers, full_precision, read_whole
 
 
 class WeightedRows(NamedTuple):
@@ -57,7 +57,8 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: Any = 0) ->
     """
     rows = np.asarray(as_numbers(background, "the background"))
     rows = rows if np.issubdtype(rows.dtype, np.floating) else rows.astype(np.float64)
-    if rows.ndim != 2 or not 1 <= count <= len(rows):
+    count = read_whole(count, "count")
+    if rows.ndim != 2 or not rows.size or count > len(rows):
         raise InputError(
             f"{count} of a background of shape {rows.shape}: pass a table, and no more than its "
             "rows."

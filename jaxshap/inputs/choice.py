@@ -1,13 +1,13 @@
 """Which outputs of a model are asked about: some of them by name or number, or each row's top."""
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.inputs.tables import repeated
+from jaxshap.games import read_whole, shown
+from jaxshap.inputs.tables import is_list, repeated
 
 MAX_NAMES_SHOWN = 10
 
@@ -31,18 +31,16 @@ class Top:
     count: int
 
     def __post_init__(self):
-        whole = isinstance(self.count, int | np.integer) and not isinstance(self.count, bool)
-        if not whole or self.count < 1:
-            raise InputError(f"Top({self.count!r}): pass a whole number from 1 on.")
+        object.__setattr__(self, "count", read_whole(self.count, "count"))
 
 
 def read_choice(outputs: Any, names: tuple[str, ...] | None) -> tuple[int, ...]:
     """Positions of the outputs that are named by text or number; one of them, or several."""
     single = isinstance(outputs, str | int | np.integer)
-    if not single and not isinstance(outputs, Iterable):
+    if not single and not is_list(outputs):
         raise InputTypeError(
-            f"outputs={outputs!r}: pass names or numbers of outputs, jaxshap.Top(k), or a function "
-            "of the outputs."
+            f"outputs={shown(outputs)}: pass names or numbers of outputs, jaxshap.Top(k), or a "
+            "function of the outputs."
         )
     chosen = [outputs] if single else list(outputs)
     numbers = tuple(_position(choice, names) for choice in chosen)

@@ -4,27 +4,44 @@ cannot.
 
 import functools
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxshap.errors import InputTypeError, ModelOutputError, UnsupportedModelError
+from jaxshap.errors import ModelOutputError, UnsupportedModelError
 
 METHODS = ("predict_proba", "inplace_predict", "predict")  # inplace_predict: native XGBoost
 SCORES = ("decision_function", "score_samples")  # of outlier detectors and support vectors
 
 
-def prediction_method(model: Any) -> Callable:
-    """The method that gives numbers for rows: probabilities where there are any."""
-    found = [getattr(model, name) for name in METHODS if hasattr(model, name)]
-    if not found:
-        _check_fitted(model, None)
-        raise InputTypeError(
-            "a model is a function of rows or has predict or predict_proba: "
-            f"{type(model).__name__} is not."
-        )
-    return found[0]
+class Prediction(NamedTuple):
+    """How an estimator predicts, and the names of its outputs where it has them."""
+
+    method: Callable
+    output_names: tuple[str, ...] | None = None
+    function: str | None = None  # the name of what it predicts, where that is no usual prediction
+
+
+def has_prediction(model: Any) -> bool:
+    """Whether a fitted estimator can say something about rows."""
+    return any(hasattr(model, name) for name in (*METHODS, SCORES[0]))
+
+
+def read_prediction(model: Any) -> Prediction:
+    """Probabilities where there are any, then scores rather than labels, then the prediction."""
+    classes: Any = getattr(model, "classes_", None)
+    if hasattr(model, "predict_proba"):
+        several = isinstance(classes, list) and len(classes) and np.ndim(classes[0]) == 1
+        if several:
+            return Prediction(_side_by_side(model.predict_proba), _names_of_several(classes))
+        return Prediction(model.predict_proba, _names(classes))
+    if hasattr(model, SCORES[0]):
+        known = None if classes is None or len(classes) < 3 else _names(classes)
+        return Prediction(model.decision_function, known, SCORES[0])
+    if _votes(model):
+        return Prediction(_vote_shares(model), _names(classes), "share of votes")
+    return Prediction(next(getattr(model, name) for name in METHODS[1:] if hasattr(model, name)))
 
 
 def estimator_call(model: Any, method: Callable) -> Callable:
@@ -37,7 +54,7 @@ def estimator_call(model: Any, method: Callable) -> Callable:
         try:
             outputs = method(rows)
         except Exception as error:
-            _check_fitted(model, error)
+            check_fitted(model, error)
             raise
         _check_scores(model, outputs)
         return outputs
@@ -45,11 +62,42 @@ def estimator_call(model: Any, method: Callable) -> Callable:
     return call
 
 
-def _check_fitted(model: Any, error: Exception | None) -> None:
+def check_fitted(model: Any, error: Exception | None) -> None:
     """Asked only where a model fails: an estimator without any state may predict unfitted."""
     if not _is_fitted(model):
         name = type(model).__name__
         raise UnsupportedModelError(f"this {name} cannot predict yet: fit it first.") from error
+
+
+def _names(classes: Any) -> tuple[str, ...] | None:
+    return None if classes is None else tuple(map(str, classes))
+
+
+def _names_of_several(classes: Sequence[Any]) -> tuple[str, ...]:
+    """Of a model that predicts several targets: the number of the target and the class."""
+    return tuple(f"{target}: {name}" for target, names in enumerate(classes) for name in names)
+
+
+def _side_by_side(method: Callable) -> Callable:
+    """The probabilities of several targets as columns of one table."""
+    return lambda rows: np.concatenate(method(rows), axis=1)
+
+
+def _votes(model: Any) -> bool:
+    """Whether it is an ensemble whose members vote for classes."""
+    return getattr(model, "voting", None) == "hard" and hasattr(model, "transform")
+
+
+def _vote_shares(model: Any) -> Callable:
+    """What share of the members votes for each class, by their weights."""
+
+    def shares(rows: Any) -> np.ndarray:
+        votes = np.asarray(model.transform(rows))  # (rows, members), numbers of classes
+        chosen = votes[..., None] == np.arange(len(model.classes_))
+        weights = getattr(model, "_weights_not_none", None)
+        return np.average(chosen, axis=1, weights=weights)
+
+    return shares
 
 
 def _is_fitted(model: Any) -> bool:
@@ -70,9 +118,13 @@ def _is_fitted(model: Any) -> bool:
 
 
 def _check_scores(model: Any, outputs: Any) -> None:
-    scores = [f"model.{name}" for name in SCORES if hasattr(model, name)]
-    if scores and np.asarray(outputs).dtype.kind in "biuUSO":
+    """Labels of a classifier or an outlier detector are no quantities, though they be numbers."""
+    if isinstance(outputs, list) or np.asarray(outputs).dtype.kind not in "biuUSO":
+        return
+    scores = [f"model.{name}" for name in ("predict_proba", *SCORES) if hasattr(model, name)]
+    if scores or hasattr(model, "classes_"):
+        remedy = f"pass its score, {' or '.join(scores)}" if scores else "take one with a score"
         raise ModelOutputError(
-            f"{type(model).__name__} predicts labels, and Shapley values share out a number: pass "
-            f"its score, {' or '.join(scores)}."
+            f"{type(model).__name__} predicts labels, and Shapley values share out a number: "
+            f"{remedy}."
         )

@@ -1,12 +1,13 @@
 """Columns by name or number, and groups of columns that play together."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.inputs.tables import repeated
+from jaxshap.games import shown
+from jaxshap.inputs.tables import is_list, repeated
 
 Groups = Mapping[str, Sequence[str | int]] | Sequence[Sequence[str | int]]
 
@@ -54,7 +55,7 @@ def column_number(column: str | int, names: Sequence[str], what: str) -> int:
             )
         return list(names).index(column)
     if isinstance(column, bool) or not isinstance(column, int | np.integer):
-        raise InputError(f"{what} has {column!r} for a column: pass a name or a number.")
+        raise InputError(f"{what} has {shown(column)} for a column: pass a name or a number.")
     if not 0 <= column < len(names):
         raise InputError(
             f"{what} names column {column}, but the table has columns 0..{len(names) - 1}."
@@ -62,15 +63,9 @@ def column_number(column: str | int, names: Sequence[str], what: str) -> int:
     return int(column)
 
 
-def column_numbers(
-    columns: str | int | Sequence[str | int], names: Sequence[str], what: str
-) -> list[int]:
+def column_numbers(columns: Any, names: Sequence[str], what: str) -> list[int]:
     """Of one column or several, each of them once."""
-    several = (
-        list(columns)
-        if isinstance(columns, Iterable) and not isinstance(columns, str)
-        else [columns]
-    )
+    several = list(columns) if is_list(columns) and not isinstance(columns, str) else [columns]
     found = [column_number(one, names, what) for one in several]
     if listed_twice := repeated(found):
         raise InputError(
@@ -113,7 +108,7 @@ def column_groups(transformer) -> dict[str, list[int]]:
         outputs = list(range(where.start, where.stop))
         if not outputs:
             continue
-        names = _input_names(transformer, columns)
+        names = names_of_step(transformer, columns)
         counts = _outputs_of_each(step, len(names), len(outputs))
         if counts is None:
             names, counts = ["+".join(names)], [len(outputs)]
@@ -123,7 +118,7 @@ def column_groups(transformer) -> dict[str, list[int]]:
     return found
 
 
-def _input_names(transformer, columns) -> list[str]:
+def names_of_step(transformer: Any, columns: Any) -> list[str]:
     """Names of the columns that a step takes, given by name, number, slice or mask."""
     known = getattr(transformer, "feature_names_in_", None)
     if known is None:
@@ -154,16 +149,16 @@ def _outputs_of_each(step, inputs: int, outputs: int) -> list[int] | None:
 
 def _named_groups(groups: Any) -> list[tuple[str, list]]:
     """A name and the columns of each group; arrays are lists of columns."""
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
+    if isinstance(groups, str) or not is_list(groups):
         raise InputTypeError(
-            f"groups={groups!r}: pass lists of columns, or a dict of them by name."
+            f"groups={shown(groups)}: pass lists of columns, or a dict of them by name."
         )
     named = isinstance(groups, Mapping)
     pairs = list(groups.items()) if named else [(None, group) for group in groups]
     for _, columns in pairs:
-        if isinstance(columns, str) or not isinstance(columns, Iterable):
+        if isinstance(columns, str) or not is_list(columns):
             raise InputTypeError(
-                f"a group is {columns!r}: pass a list of columns, such as [{columns!r}]."
+                f"a group is {shown(columns)}: pass a list of columns, such as [{shown(columns)}]."
             )
     lists = [(name, list(columns)) for name, columns in pairs]
     return [

@@ -16,11 +16,10 @@ def check_outputs(shape: tuple[int, ...], dtype, num_rows: int) -> None:
             "row, "
             "(rows,) or (rows, outputs)."
         )
-    if not jnp.issubdtype(dtype, jnp.floating):
+    if not any(jnp.issubdtype(dtype, kind) for kind in (jnp.bool_, jnp.integer, jnp.floating)):
         raise ModelOutputError(
-            f"the model returned {dtype}: Shapley values share out a number. Return probabilities "
-            "or scores "
-            "rather than labels, or cast quantities to float."
+            f"the model returned {dtype}: Shapley values share out a real number. Return "
+            "probabilities or scores rather than labels."
         )
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_array, read_whole
+from jaxshap.inputs.tables import MAX_ENTRIES, is_list, read_lengths, read_names
 
 STAYS = -1  # the owner of what belongs to no player and always has the row's own value
 
@@ -19,9 +21,8 @@ class Players:
 
     Args:
         owner: has the structure of the input; each of its integer arrays matches the leading axes
-        of
-            its leaf, without the axis of rows, so that a map of pixels serves all channels. Entries
-            of −1 belong to nobody: they are never taken away.
+            of its leaf, without the axis of rows, so that a map of pixels serves all channels.
+            Entries of −1 belong to nobody: they are never taken away.
         names: one per player.
 
     Example:
@@ -36,6 +37,8 @@ class Players:
     names: tuple[str, ...]
 
     def __post_init__(self):
+        if not jax.tree.leaves(self.owner):
+            raise InputError("there are no players: name what each of them owns.")
         owned = np.unique(np.concatenate([np.ravel(part) for part in jax.tree.leaves(self.owner)]))
         if (
             not np.issubdtype(owned.dtype, np.integer)
@@ -79,8 +82,7 @@ class Players:
             if shape[: len(owned)] != owned:
                 raise InputError(
                     f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the "
-                    "players are those of "
-                    f"inputs of shape {owned}: make them for the same shape."
+                    f"players are those of inputs of shape {owned}: make them for the same shape."
                 )
 
 
@@ -106,11 +108,12 @@ def patches(shape: Sequence[int], size: int | Sequence[int]) -> Players:
         >>> blocks.names, blocks.owner.tolist()
         (('0,0', '0,1'), [[0, 0, 1, 1], [0, 0, 1, 1]])
     """
-    sizes = (size,) * len(shape) if isinstance(size, int) else tuple(size)
-    if len(sizes) != len(shape) or min(sizes, default=0) < 1 or min(shape, default=0) < 1:
-        raise InputError(
-            f"patches of {size} in {tuple(shape)}: pass one positive length for each axis."
-        )
+    shape = read_lengths(shape, "shape")
+    sizes = (
+        read_lengths(size, "size") if is_list(size) else (read_whole(size, "size"),) * len(shape)
+    )
+    if len(sizes) != len(shape):
+        raise InputError(f"patches of {sizes} in {shape}: pass one positive length for each axis.")
     counts = [-(-length // one) for length, one in zip(shape, sizes, strict=True)]
     places = np.indices(shape) // np.reshape(sizes, (-1,) + (1,) * len(shape))
     owner = np.ravel_multi_index(tuple(places), counts)
@@ -137,13 +140,13 @@ def segments(label_map: Any, names: Sequence[str] | None = None) -> Players:
         >>> regions.names, regions.owner.tolist()
         (('sky', 'sea'), [[0, 0, 1], [0, 1, -1]])
     """
-    labels = np.asarray(label_map)
+    labels = np.asarray(as_array(label_map, "label_map"))
     if not np.issubdtype(labels.dtype, np.integer):
         raise InputTypeError(
-            f"labels are whole numbers, not {labels.dtype}: a segmentation gives one for each "
-            "pixel."
+            f"labels are whole numbers, not {labels.dtype}: a segmentation has one for each pixel."
         )
     present = np.unique(labels[labels != STAYS])
+    names = None if names is None else read_names(names, "names")
     if names is not None and len(names) != len(present):
         raise InputError(f"there are {len(names)} names for {len(present)} labels.")
     owner = np.where(labels == STAYS, STAYS, np.searchsorted(present, labels))
@@ -171,11 +174,13 @@ def tokens(length: int, names: Sequence[str] | None = None) -> Players:
         >>> jaxshap.tokens(3, names=["not", "so", "bad"]).names
         ('not', 'so', 'bad')
     """
-    if length < 1 or (names is not None and len(names) != length):
-        raise InputError(
-            f"a sequence of {length} tokens needs a positive length, and as many names if any."
-        )
-    return Players(np.arange(length), tuple(map(str, range(length) if names is None else names)))
+    length = read_whole(length, "length", most=MAX_ENTRIES)
+    if names is None:
+        return Players(np.arange(length), tuple(map(str, range(length))))
+    names = read_names(names, "names")
+    if len(names) != length:
+        raise InputError(f"there are {len(names)} names for {length} tokens: pass as many.")
+    return Players(np.arange(length), names)
 
 
 def leaves(tree: PyTree) -> Players:

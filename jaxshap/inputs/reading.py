@@ -10,9 +10,11 @@ from jaxshap.errors import InputError
 from jaxshap.games import as_numbers, widened
 from jaxshap.inputs.arrays import BACKGROUND
 from jaxshap.inputs.background import WeightedRows
+from jaxshap.inputs.frame_libraries import library_of
+from jaxshap.inputs.frames import Frames, read_frames
 from jaxshap.inputs.groups import Groups, read_groups
 from jaxshap.inputs.players import Players
-from jaxshap.inputs.tables import read_background, read_names, read_table
+from jaxshap.inputs.tables import Table, arranged, read_background, read_names, read_table
 
 
 class Inputs(NamedTuple):
@@ -28,6 +30,21 @@ class Inputs(NamedTuple):
     columns: tuple[str, ...] | None  # of a table that has names
     data: Any
     features_are_columns: bool  # of the data, in the same order
+    frames: Frames | None = None  # how the model gets DataFrames, where X is one
+    words: dict[str, tuple[str, ...]] = {}  # noqa: RUF012  what codes stand for, by player
+
+    @property
+    def owner(self) -> np.ndarray | None:
+        """Who owns each entry of one array that is no table of features."""
+        players = self.options.get("players")
+        owned = None if players is None else players.owner
+        return owned if isinstance(owned, np.ndarray) and not self.features_are_columns else None
+
+    def kept_whole(self) -> "Inputs":
+        """Whole numbers that stay so on their way to the model: the columns are `Players`."""
+        columns = np.arange(self.rows.shape[1])
+        players = Players(columns, tuple(map(str, columns)))
+        return self._replace(options=self.options | {"players": players})
 
 
 def read_inputs(
@@ -49,13 +66,49 @@ def read_inputs(
             raise InputError(f"there are {len(names)} feature_names for {len(groups)} players.")
         options |= {"players": groups}
         return Inputs(rows, references, options, None, names, None, *_shown(rows, groups))
-    table = read_table(X, "X", feature_names)
-    references = read_background(background, table)
+    table, references, frames = _read_tables(X, background, feature_names)
     columns, names = read_groups(groups, table.names) or (None, table.names)
     named = table.names if table.named else None
     one_each = columns is None or all(len(group) == 1 for group in columns)
     shown = widened(np.asarray(table.array)), one_each
-    return Inputs(table.array, references, options, columns, names, named, *shown)
+    words = _words_of_players(frames, table.names, columns, names) if one_each else {}
+    return Inputs(table.array, references, options, columns, names, named, *shown, frames, words)
+
+
+def _words_of_players(
+    frames: Frames | None,
+    columns: Sequence[str],
+    groups: list[list[int]] | None,
+    names: Sequence[str],
+) -> dict[str, tuple[str, ...]]:
+    """By the names of players that own one column each."""
+    words = {} if frames is None else frames.words
+    owned = columns if groups is None else [columns[column] for (column,) in groups]
+    pairs = zip(names, owned, strict=True)
+    return {name: words[column] for name, column in pairs if column in words}
+
+
+def _read_tables(
+    X: Any, background: Any, feature_names: Sequence[str] | None
+) -> tuple[Table, Any, Frames | None]:
+    """Both tables as numbers; DataFrames together, so that their codes agree."""
+    if library_of(X) is None or library_of(background) is None:
+        table = read_table(X, "X", feature_names)
+        return table, read_background(background, table), None
+    rows, names = arranged(X, "X", feature_names)
+    references, _ = arranged(background, BACKGROUND, names)
+    tables = read_frames(rows, references, names)
+    return Table(tables.rows, names, True), tables.references, tables.frames
+
+
+def shown_table(
+    X: Any, feature_names: Sequence[str] | None
+) -> tuple[Table, dict[str, tuple[str, ...]]]:
+    """A table of any columns as numbers to show, and the words that codes stand for."""
+    if library_of(X) is None:
+        return read_table(X, "X", feature_names), {}
+    table, _, frames = _read_tables(X, X, feature_names)
+    return table, {} if frames is None else frames.words
 
 
 def read_weights(background) -> tuple[Any, dict[str, Any]]:

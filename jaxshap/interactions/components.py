@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from jaxshap.engine import evaluate, is_traced
 from jaxshap.errors import InputError
-from jaxshap.games import Host, as_pytree, full_precision, sets_up_to
+from jaxshap.games import Host, as_numbers, as_pytree, full_precision, sets_up_to
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, read_weights
 from jaxshap.values import checked_table, marginal
 
@@ -66,7 +66,7 @@ class Component:
 
     def _checked(self, points: Any) -> Float[Array | np.ndarray, "points columns"]:
         if not is_traced(points):
-            points = np.asarray(points)
+            points = np.asarray(as_numbers(points, "points"))
         points = points[:, None] if points.ndim == 1 and len(self.columns) == 1 else points
         if points.ndim != 2 or points.shape[1] != len(self.columns) or not len(points):
             raise InputError(

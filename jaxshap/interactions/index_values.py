@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.errors import InputError, MissingExtraError
+from jaxshap.errors import InputError, MissingExtraError, SelectionError
 from jaxshap.games import PlayerSet, check_index, position, sets_up_to
 
 
@@ -182,5 +182,7 @@ class Interactions:
     def _position(self, players: PlayerSet) -> int:
         place = position(players, self.num_players, self.order)
         if place == 0:
-            raise KeyError("no players have no interaction: the worth of none is in base_values.")
+            raise SelectionError(
+                "no players have no interaction: the worth of none is in base_values."
+            )
         return place - 1

@@ -77,8 +77,8 @@ def exact_interactions(game: Game | Any, index: str = "SII", order: int = 2) -> 
 def check_indices(index: Any, order: Any, num_players: int) -> None:
     """Refuse an index or an order that is not there."""
     check_order(order, num_players)
-    if index not in WEIGHTS:
-        raise InputError(f"there is no index {index!r}: pass one of {', '.join(WEIGHTS)}.")
+    if not isinstance(index, str) or index not in WEIGHTS:
+        raise InputError(f"there is no index {shown(index)}: pass one of {', '.join(WEIGHTS)}.")
     if index in VALUES and order != 1:
         raise InputError(
             f'{index} is of single players: pass order=1, or index="{VALUES[index]}" for sets.'

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, default_budget, estimate
+from jaxshap.engine import BatchSize, default_budget, estimate, read_budget
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import OddInteractions
 from jaxshap.games import MOST_SETS, VALUES, Game, check_game, num_sets
@@ -66,7 +66,7 @@ def estimate_interactions(
             f"there are {num_sets(number, order):,} sets of up to {order} of {number} players, and "
             f"at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
         )
-    spent = default_budget(number) if budget is None else budget
+    spent = read_budget(default_budget(number) if budget is None else budget, number)
     if _is_affordable(index, order, number, spent):
         return exact_interactions(game, index, order)
     if number <= 2:

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled
+from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled, unit_over_first
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import full_precision
+from jaxshap.games import full_precision, read_number, shown
 from jaxshap.lime.neighbourhood import Neighbourhood
 from jaxshap.lime.ridge import Line, weighted_ridge
 from jaxshap.lime.selections import Selection
@@ -37,36 +37,39 @@ def fit(
     selection: Selection | Any,
 ) -> Lines:
     """Check what the user chose, and fit all surrogates."""
-    if not (widths > 0).all():
+    if not ((widths > 0) & (widths < np.inf)).all():
         raise InputError(
             f"a kernel width is a positive number of standard deviations, not {widths.min()}."
         )
-    if selection is not None and not callable(selection):
+    if selection is not None and (not callable(selection) or isinstance(selection, type)):
         raise InputTypeError(
-            f"selection={selection!r}: pass ForwardSelection or LassoPath with how many features "
-            "to keep."
+            f"selection={shown(selection)}: pass ForwardSelection or LassoPath with how many "
+            "features to keep."
         )
-    if not ridge >= 0:
-        raise InputError(f"ridge={ridge}: pass a penalty of 0 or more.")
+    ridge = read_number(ridge, "ridge", least=0)
     count = len(near.rows)
     padding = [(0, bucket(count) - count), (0, 0)]  # nearby numbers of rows share a program
     rows, own = (np.pad(table, padding, mode="edge") for table in (near.rows, near.row_outputs))
     dtype = jax.dtypes.canonicalize_dtype(near.dtype)
-    arrays = near.samples, near.outputs, rows, own, widths, np.asarray(ridge)
+    unit = unit_over_first(np.concatenate([near.outputs, near.row_outputs]).astype(np.float64))
+    arrays = near.samples, near.outputs / unit, rows, own / unit, widths, np.asarray(ridge)
     line, effective = _fits(
         selection, jnp.asarray(near.coded), *(jnp.asarray(array, dtype) for array in arrays)
     )
 
+    line = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), line)
+    intercept = line.intercept * unit + near.offset
+    units = unit[:, None]
+
     def shaped(array) -> np.ndarray:
         """From (widths, rows, outputs, ...) to (widths, rows, ..., *outputs)."""
-        moved = np.moveaxis(np.asarray(array)[:, :count], 2, -1)
+        moved = np.moveaxis(np.asarray(array, dtype)[:, :count], 2, -1)
         return moved.reshape(*moved.shape[:-1], *near.output_shape)
 
-    intercept = np.asarray(line.intercept) + near.offset
     return Lines(
-        coefficients=shaped(line.coefficients),
-        std_error=shaped(line.std_error),
-        intercept=shaped(intercept.astype(dtype)),
+        coefficients=shaped(line.coefficients * units),
+        std_error=shaped(line.std_error * units),
+        intercept=shaped(intercept),
         score=shaped(line.score),
         effective_samples=np.asarray(effective)[:, :count],
     )

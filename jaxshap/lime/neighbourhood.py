@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from jaxshap.engine import read_key
 from jaxshap.errors import InputError
-from jaxshap.games import as_key, at_least_float32
+from jaxshap.games import at_least_float32, read_whole
 from jaxshap.inputs import column_numbers, own_columns, read_inputs, read_model, spread
 from jaxshap.values import checked_table, checked_weights, predictions
 
@@ -46,12 +47,13 @@ def neighbourhood(
 ) -> Neighbourhood:
     """Independent columns: normal with the background's mean and deviation, or its categories."""
     inputs = read_inputs(X, background, None, own_columns(model, X, feature_names))
+    num_samples = read_whole(num_samples, "num_samples")
     if num_samples < len(inputs.names) + 2:
         raise InputError(
             f"num_samples={num_samples} for {len(inputs.names)} features: a regression needs many "
             "more samples."
         )
-    predict, output_names = read_model(model, inputs)
+    predict, output_names, *_ = read_model(model, inputs)
     rows, references = map(np.asarray, checked_table(predict, inputs.rows, inputs.references))
     _check_finite(rows, inputs.names, "X")
     _check_finite(references, inputs.names, "the background")
@@ -60,7 +62,7 @@ def neighbourhood(
     )
     listed = column_numbers(categorical, inputs.names, "categorical=")
     coded = np.isin(np.arange(rows.shape[1]), listed)
-    points, centre, units = _sampled(as_key(key), num_samples, references, weights, coded)
+    points, centre, units = _sampled(read_key(key), num_samples, references, weights, coded)
     samples, own = (np.where(coded, table, (table - centre) / units) for table in (points, rows))
     for column in np.flatnonzero(coded):  # as whole numbers, which every dtype holds apart
         values = np.unique(np.r_[samples[:, column], own[:, column]])

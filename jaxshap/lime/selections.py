@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.errors import InputError
+from jaxshap.games import read_whole
 
 ROUNDING = 64  # times the precision of the dtype: differences below it are rounding
 
@@ -39,10 +39,7 @@ class Selection(abc.ABC):
     num_features: int
 
     def __post_init__(self):
-        if self.num_features < 1:
-            raise InputError(
-                f"num_features={self.num_features}: a selection keeps 1 feature or more."
-            )
+        object.__setattr__(self, "num_features", read_whole(self.num_features, "num_features"))
 
     @abc.abstractmethod
     def __call__(self, gram: Float[Array, "n n"], moments: Float[Array, "n"]) -> Bool[Array, "n"]:

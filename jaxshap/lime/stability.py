@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
 from jaxshap.errors import InputError
+from jaxshap.games import as_numbers
 from jaxshap.lime.fits import default_width, fit
 from jaxshap.lime.neighbourhood import neighbourhood
 from jaxshap.lime.selections import Selection
@@ -95,7 +96,7 @@ def width_stability(
     """
     near = neighbourhood(key, model, X, background, num_samples, categorical, feature_names)
     usual = default_width(len(near.units)) * np.asarray(WIDTH_FACTORS)
-    chosen = usual if widths is None else np.asarray(widths, float)
+    chosen = usual if widths is None else np.asarray(as_numbers(widths, "widths"), float)
     if chosen.ndim != 1 or len(chosen) < 2:
         raise InputError(f"widths={widths}: stability compares two widths or more.")
     lines = fit(near, chosen, ridge, selection)

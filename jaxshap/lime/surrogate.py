@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from jaxshap.games import read_number
 from jaxshap.lime.fits import default_width, fit
 from jaxshap.lime.neighbourhood import neighbourhood
 from jaxshap.lime.selections import Selection
@@ -99,6 +100,8 @@ def local_surrogate(
         [[ 2.  0. -1.]
          [ 2.  0. -1.]]
     """
+    if kernel_width is not None:
+        kernel_width = read_number(kernel_width, "kernel_width", above=0)
     near = neighbourhood(key, model, X, background, num_samples, categorical, feature_names)
     width = default_width(len(near.units)) if kernel_width is None else kernel_width
     lines = fit(near, np.array([width]), ridge, selection)

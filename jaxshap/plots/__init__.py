@@ -8,16 +8,21 @@ from jaxshap.plots.budgets import convergence as convergence
 from jaxshap.plots.comparisons import classes as classes
 from jaxshap.plots.comparisons import compare as compare
 from jaxshap.plots.components import component_bars as component_bars
+from jaxshap.plots.distributions import group_difference as group_difference
+from jaxshap.plots.distributions import violin as violin
 from jaxshap.plots.effects import ale as ale
 from jaxshap.plots.effects import ice as ice
 from jaxshap.plots.effects import pdp as pdp
 from jaxshap.plots.fairness import disparity as disparity
+from jaxshap.plots.forces import decision as decision
+from jaxshap.plots.forces import force as force
 from jaxshap.plots.images import patches as patches
 from jaxshap.plots.interaction_sets import interaction_bars as interaction_bars
 from jaxshap.plots.interaction_sets import interaction_stack as interaction_stack
 from jaxshap.plots.interactions import interaction_heatmap as interaction_heatmap
 from jaxshap.plots.interactions import interaction_network as interaction_network
 from jaxshap.plots.lime import lime_stability as lime_stability
+from jaxshap.plots.series import series as series
 from jaxshap.plots.shap_media import image as image
 from jaxshap.plots.shap_media import text as text
 from jaxshap.plots.shap_plots import beeswarm as beeswarm
@@ -40,8 +45,11 @@ __all__ = [
     "component_bars",
     "convergence",
     "credible_intervals",
+    "decision",
     "diagnosis",
     "disparity",
+    "force",
+    "group_difference",
     "heatmap",
     "ice",
     "image",
@@ -54,8 +62,10 @@ __all__ = [
     "pdp",
     "residual_shares",
     "scatter",
+    "series",
     "shap_bar",
     "shap_waterfall",
     "text",
+    "violin",
     "waterfall",
 ]

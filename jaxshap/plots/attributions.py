@@ -1,19 +1,23 @@
 """Values with their error bars: of a row, over rows, and from the base value to the prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, number_text
+from jaxshap.plots.clusters import clustered_order, draw_brackets
+from jaxshap.plots.comparisons import draw_cohorts
 from jaxshap.plots.selection import (
-    check_one_output,
     check_one_row,
     drawn_values,
+    explained_output,
     footnote,
     half_intervals,
     interval_words,
     labels,
+    one_output,
     what_is_drawn,
 )
 from jaxshap.plots.style import (
@@ -21,10 +25,11 @@ from jaxshap.plots.style import (
     Axes,
     colours_by_sign,
     draw_errors,
+    finished,
+    given_axes,
     largest,
     name_rows,
     new_axes,
-    number_text,
     tidy,
     wrapped,
 )
@@ -32,15 +37,26 @@ from jaxshap.plots.style import (
 CHARACTER_WIDTH = 0.017  # of a number on the right, as a share of the width of the axes
 
 
-def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+def bar(
+    explanation: Explanation | Mapping[str, Explanation],
+    *,
+    max_display: int = 12,
+    clustering: Any = None,
+    show: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the largest values as bars with 95 % intervals.
 
     They are the values of a single row, or mean |value| over rows. The errors are those of the
     estimation for these very rows.
 
     Args:
-        explanation: the explanation of one output; pick it first, as in `ex[:, :, "yes"]`.
-        most: how many features to draw, the largest first; 12 by default.
+        explanation: the explanation of one output; pick it first, as in `ex[:, :, "yes"]`. Or
+            several of them by name, such as `ex.cohorts(labels)`, side by side.
+        max_display: how many features to draw, the largest first; 12 by default.
+        clustering: a linkage of the features, as `scipy.cluster.hierarchy.linkage` makes it:
+            features that belong together stand together, with brackets beside them.
+        show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -56,10 +72,14 @@ def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> 
         >>> [float(patch.get_width()) for patch in jaxshap.plots.bar(ex).patches]
         [2.0, -1.0]
     """
-    check_one_output(explanation, "bar")
+    if isinstance(explanation, Mapping):
+        return finished(draw_cohorts(explanation, max_display, ax), show)
+    explanation = one_output(explanation, "bar")
     values, errors = drawn_values(explanation)
-    order = largest(np.abs(values), most)
-    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    order = largest(np.abs(values), max_display)
+    if clustering is not None:
+        order = np.array(clustered_order(clustering, order, len(values)))
+    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
     heights, signed = np.arange(len(order)), len(explanation) == 1  # mean |value| has no sign
     colours = colours_by_sign(values[order]) if signed else LINES[0]
     ax.barh(heights, values[order], color=colours, height=0.7)
@@ -70,10 +90,14 @@ def bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> 
     name_rows(ax, labels(explanation, order))
     what = f"{what_is_drawn(explanation)} ({interval_words(errors[order], explanation)})"
     ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))
-    return tidy(ax)
+    if clustering is not None:
+        draw_brackets(ax, clustering, order.tolist())
+    return finished(tidy(ax), show)
 
 
-def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = None) -> Axes:
+def waterfall(
+    explanation: Explanation, *, max_display: int = 10, show: bool = False, ax: Axes | None = None
+) -> Axes:
     """Draw the way from the base value to the prediction of a single row.
 
     There is one bar per feature, the largest first, with 95 % intervals. The error of the
@@ -83,7 +107,8 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = Non
     Args:
         explanation: the explanation of one row and output, with all its features; pick them
             first, as in `ex[0, :, "yes"]`.
-        most: how many features to draw on their own; 10 by default.
+        max_display: how many features to draw on their own; 10 by default.
+        show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -101,12 +126,12 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = Non
         >>> [label.get_text() for label in jaxshap.plots.waterfall(ex).get_yticklabels()]
         ['base value', 'x0 = 1', 'x1 = 1', 'prediction']
     """
-    check_one_output(explanation, "waterfall")
+    explanation = one_output(explanation, "waterfall")
     check_one_row(explanation, "waterfall")
     values, errors = explanation.values[0], half_intervals(explanation)[0]
-    order = largest(np.abs(values), most)
+    order = largest(np.abs(values), max_display)
     if len(order) == len(values) - 1:  # the last feature takes no more room than a sum would
-        order = largest(np.abs(values), most + 1)
+        order = largest(np.abs(values), max_display + 1)
     names, steps, spreads = labels(explanation, order), values[order], errors[order]
     if hidden := len(values) - len(order):
         smaller = np.setdiff1d(np.arange(len(values)), order)
@@ -117,12 +142,13 @@ def waterfall(explanation: Explanation, *, most: int = 10, ax: Axes | None = Non
     texts = [number_text(step, spread, signed=True) for step, spread in pairs]
     if hidden and spreads[-1] > 0:
         texts[-1] += " at most"
-    ax = ax or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
+    ax = given_axes(ax) or new_axes(7.5, 1.4 + 0.32 * (len(steps) + 2))
     _draw_steps(ax, float(explanation.base_values[0]), steps, spreads, texts)
     name_rows(ax, ["base value", *names, "prediction"])
-    what = f"output of the model ({interval_words(spreads, explanation)})"
+    output = explained_output(explanation) or "output of the model"
+    what = f"{output} ({interval_words(spreads, explanation)})"
     ax.set_xlabel(wrapped(what, footnote(explanation)))
-    return tidy(ax)
+    return finished(tidy(ax), show)
 
 
 def _draw_steps(

@@ -8,11 +8,13 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import check_one_output, footnote, half_intervals, interval_words
+from jaxshap.games import check_kind
+from jaxshap.plots.selection import footnote, half_intervals, interval_words, one_output
 from jaxshap.plots.style import (
     LINES,
     MARKERS,
     Axes,
+    given_axes,
     largest,
     legend_beside,
     new_axes,
@@ -60,14 +62,15 @@ def convergence(
         >>> [bars.get_label() for bars in ax.containers]
         ['x0', 'x3']
     """
+    check_kind(explanations, (list, tuple), "explanations", "a list of them")
     if not explanations:
         raise InputError(
             "there are no explanations to draw: pass a list of them with growing budgets."
         )
+    explanations = [one_output(explanation, "convergence") for explanation in explanations]
     ordered = sorted(explanations, key=lambda explanation: explanation.num_evaluations)
     last = ordered[-1]
     for explanation in ordered:
-        check_one_output(explanation, "convergence")
         if explanation.feature_names != last.feature_names:
             raise InputError(
                 "these explanations have different features: pass explanations of the same rows."
@@ -78,7 +81,7 @@ def convergence(
     values = np.stack([explanation.values[0] for explanation in picked])
     errors = np.stack([half_intervals(explanation)[0] for explanation in picked])
     spent = np.array([explanation.num_evaluations for explanation in ordered], float)
-    ax = ax or new_axes(7.5, 4)
+    ax = given_axes(ax) or new_axes(7.5, 4)
     gap = np.diff(np.log(spent)).min(initial=np.log(2)) or np.log(2)
     sides = np.linspace(-0.5, 0.5, len(chosen)) if len(chosen) > 1 else np.zeros(1)
     for number, name in enumerate(picked[-1].feature_names):

@@ -8,13 +8,14 @@ from jaxtyping import Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.selection import (
     check_not_empty,
-    check_one_output,
     drawn_values,
     footnote,
     interval_words,
     labels,
+    one_output,
     what_is_drawn,
 )
 from jaxshap.plots.style import (
@@ -22,6 +23,7 @@ from jaxshap.plots.style import (
     LINES,
     Axes,
     draw_errors,
+    given_axes,
     largest,
     legend_beside,
     name_rows,
@@ -34,7 +36,7 @@ from jaxshap.plots.style import (
 
 
 def compare(
-    explanations: Mapping[str, Explanation], *, most: int = 8, ax: Axes | None = None
+    explanations: Mapping[str, Explanation], *, max_display: int = 8, ax: Axes | None = None
 ) -> Axes:
     """Draw several explanations of the same rows side by side, with 95 % intervals.
 
@@ -44,7 +46,7 @@ def compare(
     Args:
         explanations: explanations of the same rows and features and of one output, by the name
             that the legend gives them.
-        most: how many features to draw, the largest first; 8 by default.
+        max_display: how many features to draw, the largest first; 8 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -63,11 +65,12 @@ def compare(
         >>> [text.get_text() for text in jaxshap.plots.compare(by_name).get_legend().get_texts()]
         ['zeros', 'data']
     """
+    check_kind(explanations, dict, "explanations", "a dict of explanations by name")
     if not explanations:
         raise InputError("there are no explanations to compare: pass a dict of them by name.")
+    explanations = {name: one_output(ex, f"compare ({name})") for name, ex in explanations.items()}
     first = next(iter(explanations.values()))
     for name, explanation in explanations.items():
-        check_one_output(explanation, f"compare ({name})")
         same_features = set(explanation.feature_names) == set(first.feature_names)
         if len(explanation) != len(first) or not same_features:
             raise InputError(
@@ -79,10 +82,10 @@ def compare(
     drawn = [drawn_values(explanation[:, names]) for explanation in explanations.values()]
     values, errors = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
     shown = list(explanations.values())
-    return _draw_groups(shown, values, errors, list(explanations), most, ax)
+    return _draw_groups(shown, values, errors, list(explanations), max_display, ax)
 
 
-def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) -> Axes:
+def classes(explanation: Explanation, *, max_display: int = 8, ax: Axes | None = None) -> Axes:
     """Draw all outputs at once.
 
     The values of a single row stand side by side, with 95 % intervals. Of several rows,
@@ -91,7 +94,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
 
     Args:
         explanation: the explanation of several outputs.
-        most: how many features to draw, the largest first; 8 by default.
+        max_display: how many features to draw, the largest first; 8 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -109,6 +112,7 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
         >>> [text.get_text() for text in jaxshap.plots.classes(ex).get_legend().get_texts()]
         ['output 0', 'output 1']
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if explanation.values.ndim != 3:
         raise InputError(
             "classes draws several outputs, and the values have shape "
@@ -119,9 +123,9 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
     names = explanation.output_names or numbered
     values, errors = drawn_values(explanation)
     if len(explanation) == 1:
-        return _draw_groups([explanation], values, errors, names, most, ax)
-    order = largest(values.sum(1), most)
-    ax = ax or new_axes(8.5, 1.4 + 0.34 * len(order))
+        return _draw_groups([explanation], values, errors, names, max_display, ax)
+    order = largest(values.sum(1), max_display)
+    ax = given_axes(ax) or new_axes(8.5, 1.4 + 0.34 * len(order))
     rows, widths = np.arange(len(order)), values[order]
     starts = np.cumsum(widths, axis=1) - widths
     for number, name in enumerate(names):
@@ -136,18 +140,35 @@ def classes(explanation: Explanation, *, most: int = 8, ax: Axes | None = None) 
     return tidy(ax)
 
 
+def draw_cohorts(
+    groups: Mapping[str, Explanation], max_display: int, ax: Axes | None = None
+) -> Axes:
+    """Groups of rows side by side, however many rows each has."""
+    if not groups:
+        raise InputError("there are no groups to draw: pass explanations by name.")
+    named = {name: one_output(group, f"bar ({name})") for name, group in groups.items()}
+    features = {group.feature_names for group in named.values()}
+    if len(features) > 1:
+        raise InputError("the groups have different features: pass cohorts of one explanation.")
+    drawn = [drawn_values(group) for group in named.values()]
+    values, errors = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
+    rows = {name: len(group) for name, group in named.items()}
+    names = [name if count == 1 else f"{name} ({count:,} rows)" for name, count in rows.items()]
+    return _draw_groups(list(named.values()), values, errors, names, max_display, ax)
+
+
 def _draw_groups(
     explanations: Sequence[Explanation],
     values: Float[np.ndarray, "features k"],
     errors: Float[np.ndarray, "features k"],
     names: Sequence[str],
-    most: int,
+    max_display: int,
     ax: Axes | None,
 ) -> Axes:
     """Draw k bars per feature, side by side."""
     explanation = explanations[0]
-    order = largest(np.abs(values).max(1), most)
-    ax = ax or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
+    order = largest(np.abs(values).max(1), max_display)
+    ax = given_axes(ax) or new_axes(8.5, 1.2 + len(order) * max(0.34, 0.14 * len(names)))
     height = 0.82 / len(names)
     for number, name in enumerate(names):
         heights = np.arange(len(order)) + (number - (len(names) - 1) / 2) * height
@@ -158,7 +179,9 @@ def _draw_groups(
     if len(explanation) > 1:
         ax.set_xlim(left=0)  # where errors would reach below
     _name_groups(ax, explanation, order)
-    what = f"{what_is_drawn(explanation)} ({interval_words(errors[order], *explanations)})"
+    alike = {what_is_drawn(one) for one in explanations}
+    what = alike.pop() if len(alike) == 1 else f"mean |{explanation.kind}|"
+    what = f"{what} ({interval_words(errors[order], *explanations)})"
     ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 

@@ -5,9 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from jaxshap.games import check_kind
 from jaxshap.interactions import Decomposition
 from jaxshap.plots.sets import check_one_number, player_names
-from jaxshap.plots.style import Axes, colours_by_sign, largest, new_axes, shortened, tidy, wrapped
+from jaxshap.plots.style import (
+    Axes,
+    colours_by_sign,
+    given_axes,
+    largest,
+    new_axes,
+    shortened,
+    tidy,
+    wrapped,
+)
 
 MAX_LABEL_CHARACTERS = 44  # beside a bar
 MIN_SIZE = 1e-3  # of the largest component, below which a component has no bar of its own
@@ -18,7 +28,7 @@ def component_bars(
     decomposition: Decomposition,
     *,
     names: Sequence[str] | None = None,
-    most: int = 15,
+    max_display: int = 15,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the largest components of one prediction, order by order, and the sum of all others.
@@ -28,7 +38,7 @@ def component_bars(
     Args:
         decomposition: the decomposition of one row and output.
         names: the names of the players, x0, x1, … by default.
-        most: how many components to draw on their own, the largest first; 15 by default.
+        max_display: how many components to draw on their own, the largest first; 15 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -41,18 +51,24 @@ def component_bars(
     Example:
         >>> import jax.numpy as jnp, jaxshap
         >>> game = jaxshap.make_game(lambda inside: jnp.where(inside.all(), 6.0, 0.0), 3)
-        >>> ax = jaxshap.plots.component_bars(jaxshap.interactions.decompose(game), most=1)
+        >>> ax = jaxshap.plots.component_bars(jaxshap.interactions.decompose(game), max_display=1)
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['x0 × x1 × x2', '6 other components']
     """
+    check_kind(
+        decomposition,
+        Decomposition,
+        "decomposition",
+        "what jaxshap.interactions.decompose returned",
+    )
     values = np.asarray(check_one_number(decomposition).values, np.float64)
     labels = list(map(shortened, player_names(names, decomposition.num_players)))
     orders = decomposition.members.sum(1)
-    shown = _shown(values, orders, most)
+    shown = _shown(values, orders, max_display)
     prediction = float(decomposition.full)
     hidden = 2**decomposition.num_players - 1 - len(shown)
     lengths = np.r_[values[shown], [prediction - values[0] - values[shown].sum()] * bool(hidden)]
-    ax = ax or new_axes(7.5, 1.2 + 0.32 * len(lengths))
+    ax = given_axes(ax) or new_axes(7.5, 1.2 + 0.32 * len(lengths))
     colours = colours_by_sign(values[shown]) + ["0.7"] * bool(hidden)
     hatches = [ORDER_HATCHES[min(order, 4) - 1] for order in orders[shown]] + [""] * bool(hidden)
     rows = np.arange(len(lengths))
@@ -68,12 +84,12 @@ def component_bars(
 
 
 def _shown(
-    values: Float[np.ndarray, "sets"], orders: Int[np.ndarray, "sets"], most: int
+    values: Float[np.ndarray, "sets"], orders: Int[np.ndarray, "sets"], max_display: int
 ) -> Int[np.ndarray, "k"]:
     """The places of the largest components, by order and then from the largest down."""
     sizes = np.abs(values)
     sizes[0] = 0  # the constant has no bar
-    shown = largest(sizes, most)
+    shown = largest(sizes, max_display)
     shown = shown[sizes[shown] > MIN_SIZE * sizes.max()]
     return shown[np.argsort(orders[shown], kind="stable")]
 

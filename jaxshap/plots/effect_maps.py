@@ -7,7 +7,13 @@ from jaxtyping import Bool, Float, Shaped
 
 from jaxshap.effects import AccumulatedEffect, Effect, PartialDependence
 from jaxshap.plots.effect_curves import grid_places, spread_rows
-from jaxshap.plots.style import DIVERGING, MAX_LINE_CHARACTERS, SEQUENTIAL, Axes, shortened
+from jaxshap.plots.style import (
+    MAX_LINE_CHARACTERS,
+    SEQUENTIAL,
+    Axes,
+    shortened,
+    signed_colours,
+)
 
 FINE_STEPS = 8  # colours between two ends of a bin
 GOLDEN_RATIO = 0.618  # spreads the dots of a category evenly, and alike in every picture
@@ -34,7 +40,7 @@ def draw_accumulated_map(
     limit = np.abs(values[_corners_with_rows(effect)]).max() or 1
     (sides, from_left), (heights, from_below) = _refined(across), _refined(up)
     between = from_below @ values.T @ from_left.T
-    look: dict[str, Any] = {"cmap": DIVERGING + "_r", "vmin": -limit, "vmax": limit}
+    look: dict[str, Any] = {"cmap": signed_colours(), "vmin": -limit, "vmax": limit}
     mesh = ax.pcolormesh(sides, heights, between, **look)
     _draw_level_lines(ax, across, up, np.clip(values, -limit, limit))
     if effect.filled.any():

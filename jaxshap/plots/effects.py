@@ -4,16 +4,17 @@ import numpy as np
 
 from jaxshap.effects import AccumulatedEffect, Effect, IndividualCurves, PartialDependence
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind, read_whole
 from jaxshap.plots.effect_curves import draw_curve, grid_places
 from jaxshap.plots.effect_maps import draw_accumulated_map, draw_dependence_map
-from jaxshap.plots.style import Axes, new_axes, tidy
+from jaxshap.plots.style import Axes, given_axes, new_axes, tidy
 
 
 def ice(
     curves: IndividualCurves,
     *,
     output: int | str | None = None,
-    most: int = 100,
+    max_display: int = 100,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the curves of some rows, thin, and over them the mean of all rows.
@@ -23,7 +24,7 @@ def ice(
     Args:
         curves: what `jaxshap.effects.ice` returned for one feature.
         output: the output to draw, by name or number; needed where there are several.
-        most: how many rows to draw at most, 100 by default; the mean is always of all rows.
+        max_display: how many rows to draw at most, 100 by default; the mean is always of all rows.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -40,14 +41,16 @@ def ice(
         >>> jaxshap.plots.ice(curves).get_ylabel()
         'prediction (ICE)'
     """
+    check_kind(curves, IndividualCurves, "curves", "what jaxshap.effects.ice returned")
     if len(curves.grids) == 2:
         raise InputError(
             "curves of two features are surfaces, one per row: draw their mean, "
             "plots.pdp(curves.average())."
         )
     values = _pick_output(curves, curves.values, output, axis=2)
-    ax = ax or new_axes(7, 4.2)
-    shown = np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)
+    ax = given_axes(ax) or new_axes(7, 4.2)
+    number = min(read_whole(max_display, "max_display"), len(values))
+    shown = np.linspace(0, len(values) - 1, number).astype(int)
     ax.plot(grid_places(curves), values[shown].T, color="0.6", lw=0.6, alpha=0.6, zorder=1)
     ax.plot([], [], color="0.6", lw=0.8, label=f"{len(shown)} of {len(values)} rows")
     _draw_one_feature(ax, curves.average(), output, "mean of all rows")
@@ -84,15 +87,16 @@ def pdp(
         >>> jaxshap.plots.pdp(effect).get_ylabel()
         'mean prediction (PDP)'
     """
+    check_kind(effect, PartialDependence, "effect", "what jaxshap.effects.pdp returned")
     label = _label(effect, output, "mean prediction")
     if len(effect.grids) == 1:
-        ax = ax or new_axes(7, 4.2)
+        ax = given_axes(ax) or new_axes(7, 4.2)
         _draw_one_feature(ax, effect, output, "mean over rows")
         ax.legend(frameon=False)
         ax.set_ylabel(label)
         return tidy(ax)
     values = _pick_output(effect, effect.values, output, axis=2)
-    ax = ax or new_axes(6.4, 5)
+    ax = given_axes(ax) or new_axes(6.4, 5)
     draw_dependence_map(ax, effect, values, label)
     return ax
 
@@ -126,15 +130,16 @@ def ale(
         >>> jaxshap.plots.ale(effect).get_ylabel()
         'accumulated effect (ALE)'
     """
+    check_kind(effect, AccumulatedEffect, "effect", "what jaxshap.effects.ale returned")
     if len(effect.grids) == 1:
-        ax = ax or new_axes(7, 4.2)
+        ax = given_axes(ax) or new_axes(7, 4.2)
         ax.axhline(0, color="0.4", lw=0.8, zorder=1)
         _draw_one_feature(ax, effect, output, "effect")
         ax.legend(frameon=False)
         ax.set_ylabel(_label(effect, output, "accumulated effect"))
         return tidy(ax)
     values = _pick_output(effect, effect.values, output, axis=2)
-    ax = ax or new_axes(6.4, 5)
+    ax = given_axes(ax) or new_axes(6.4, 5)
     draw_accumulated_map(ax, effect, values, _label(effect, output, "effect beside those of each"))
     return ax
 

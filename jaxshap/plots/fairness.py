@@ -6,12 +6,14 @@ import numpy as np
 
 from jaxshap.causal import Disparity
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.plots.style import (
     QUANTILE,
     Axes,
     colours_by_sign,
     draw_errors,
     error_words,
+    given_axes,
     largest,
     new_axes,
     shortened,
@@ -22,7 +24,7 @@ from jaxshap.plots.style import (
 
 
 def disparity(
-    disparity: Disparity, *, group: Any = None, most: int = 12, ax: Axes | None = None
+    disparity: Disparity, *, group: Any = None, max_display: int = 12, ax: Axes | None = None
 ) -> Axes:
     """Draw what each feature adds to the difference between a group and the reference group.
 
@@ -31,7 +33,7 @@ def disparity(
     Args:
         disparity: what `jaxshap.causal.disparity` returned, for one output.
         group: the group to draw; needed where several were compared with the reference.
-        most: how many features to draw, the largest first; 12 by default.
+        max_display: how many features to draw, the largest first; 12 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -50,6 +52,7 @@ def disparity(
         >>> jaxshap.plots.disparity(between).get_xlabel()
         'mean attribution, b less a (± 1.96 standard errors)'
     """
+    check_kind(disparity, Disparity, "disparity", "what jaxshap.causal.disparity returned")
     number = _group_number(disparity, group)
     values, errors = disparity.values[number], QUANTILE * disparity.std_error[number]
     if values.ndim > 1:
@@ -57,8 +60,8 @@ def disparity(
             f"disparity draws one output and there are {values.shape[1:]}: pick one of the "
             "explanation's."
         )
-    order = largest(np.abs(values), most)[::-1]
-    ax = ax or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
+    order = largest(np.abs(values), max_display)[::-1]
+    ax = given_axes(ax) or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
     heights = np.r_[np.arange(len(order)) + 1.3, 0]  # the sum stands apart
     lengths = np.r_[values[order], disparity.total[number]]
     spreads = np.r_[errors[order], QUANTILE * disparity.total_std_error[number]]

@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.explaining import Explanation
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
-from jaxshap.plots.selection import check_one_output, check_one_row, half_intervals
-from jaxshap.plots.style import DIVERGING, Axes, largest, new_axes
+from jaxshap.plots.selection import check_one_row, half_intervals, one_output
+from jaxshap.plots.style import Axes, given_axes, largest, new_axes, signed_colours
 
 MAX_SIGNS = 40  # + and − in one picture
 MIN_SIGN_SHARE = 0.05  # of the largest |value|, below which a patch has no sign
@@ -17,16 +17,16 @@ DARKEST = 0.65  # how bright an image's black leaves the colour of its patch
 HATCHED_PIXELS = 240  # per side, so that hatching ends at the edge of a patch
 
 
-def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the values of one row over its image in grey: orange and + for, purple and − against.
+def patches(explanation: Explanation, owner: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the values of one row over its image in grey: orange and + for, blue and − against.
 
     A patch is hatched where the 95 % interval of its value holds 0, so that its sign is not
     certain.
 
     Args:
         explanation: the explanation of one row and output whose players are patches or segments.
-        owner: the player that owns each pixel, (height, width): `jaxshap.patches(...).owner` or
-            `jaxshap.segments(...).owner`.
+        owner: the player that owns each pixel, (height, width); by default what the explanation
+            remembers of its players.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -42,20 +42,20 @@ def patches(explanation: Explanation, owner: Any, *, ax: Axes | None = None) -> 
         >>> def model(x):
         ...     return x[:, :2, :2].sum((1, 2))
         >>> ex = jaxshap.explain(model, image, 0 * image, groups=players)
-        >>> [text.get_text() for text in jaxshap.plots.patches(ex, players.owner).texts]
+        >>> [text.get_text() for text in jaxshap.plots.patches(ex).texts]
         ['+']
     """
-    check_one_output(explanation, "patches")
+    explanation = one_output(explanation, "patches")
     check_one_row(explanation, "patches")
     owner = checked_owner(explanation, owner)
     values, errors = explanation.values[0], half_intervals(explanation)[0]
     unsure = (np.abs(values) < errors) & (errors > 0)
     picture = grey_images(explanation, owner)[0]
     height, width = owner.shape
-    ax = ax or new_axes(4 * max(1, width / height) + 1.2, 4 * max(1, height / width))
+    ax = given_axes(ax) or new_axes(4 * max(1, width / height) + 1.2, 4 * max(1, height / width))
     extent = np.abs(values).max() or 1
     shades, limit = on_pixels(explanation.values, owner)[0], COLOUR_RANGE * extent
-    image = ax.imshow(shades, cmap=DIVERGING + "_r", vmin=-limit, vmax=limit)
+    image = ax.imshow(shades, cmap=signed_colours(), vmin=-limit, vmax=limit)
     image.set_data(_darkened(image.to_rgba(shades), picture))
     _hatch(ax, unsure, owner)
     _draw_signs(ax, values, unsure, owner)

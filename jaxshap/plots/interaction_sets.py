@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.errors import InputError
+from jaxshap.explaining import number_text
 from jaxshap.interactions import Interactions
 from jaxshap.plots.sets import check_one_number, player_names
 from jaxshap.plots.style import (
@@ -15,9 +16,9 @@ from jaxshap.plots.style import (
     Axes,
     colours_by_sign,
     error_words,
+    given_axes,
     largest,
     new_axes,
-    number_text,
     shortened,
     tidy,
     wrapped,
@@ -32,7 +33,7 @@ def interaction_bars(
     interactions: Interactions,
     *,
     names: Sequence[str] | None = None,
-    most: int = 20,
+    max_display: int = 20,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the strongest interactions of all orders as bars, over a matrix of who is in each set.
@@ -42,7 +43,7 @@ def interaction_bars(
     Args:
         interactions: the interactions of one row and output.
         names: the names of the players, x0, x1, … by default.
-        most: how many sets to draw, the strongest first; 20 by default.
+        max_display: how many sets to draw, the strongest first; 20 by default.
         ax: the axes of the bars; by default new ones. The matrix hangs below them.
 
     Returns:
@@ -56,16 +57,16 @@ def interaction_bars(
         >>> import jaxshap
         >>> game = jaxshap.table([0.0, 1.0, 2.0, 6.0])
         >>> interactions = jaxshap.interactions.exact_interactions(game)
-        >>> jaxshap.plots.interaction_bars(interactions, most=2).get_title()
+        >>> jaxshap.plots.interaction_bars(interactions, max_display=2).get_title()
         'SII: the 2 strongest of 3 sets'
     """
     values = np.asarray(check_one_number(interactions).values, np.float64)
     errors = QUANTILE * np.asarray(interactions.std_error, np.float64)
     labels = list(map(shortened, player_names(names, interactions.num_players)))
-    shown = largest(np.abs(np.nan_to_num(values)), most)
+    shown = largest(np.abs(np.nan_to_num(values)), max_display)
     members = interactions.members[shown]
     players = np.flatnonzero(members.any(0))
-    ax = ax or new_axes(1.5 + 0.42 * len(shown), 2.6 + 0.28 * len(players))
+    ax = given_axes(ax) or new_axes(1.5 + 0.42 * len(shown), 2.6 + 0.28 * len(players))
     columns = np.arange(len(shown))
     ax.bar(columns, values[shown], color=colours_by_sign(values[shown]), width=0.7)
     known = errors[shown] > 0
@@ -86,7 +87,7 @@ def interaction_stack(
     interactions: Interactions,
     *,
     names: Sequence[str] | None = None,
-    most: int = 12,
+    max_display: int = 12,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how interactions lead from the base value to the prediction, as in a force plot.
@@ -97,8 +98,8 @@ def interaction_stack(
         interactions: the interactions of one row and output, of an index that adds up: "k-SII",
             "STII", "FSII", "SV", or "Moebius" of all orders.
         names: the names of the players, x0, x1, … by default.
-        most: how many sets to draw on their own, the strongest first; the others are one part on
-            each side.
+        max_display: how many sets to draw on their own, the strongest first; all others are one
+            part on each side.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -124,10 +125,10 @@ def interaction_stack(
             'prediction: pass interactions of index "k-SII", "STII" or "FSII".'
         )
     labels = list(map(shortened, player_names(names, interactions.num_players)))
-    shown = largest(np.abs(np.nan_to_num(values)), most)
+    shown = largest(np.abs(np.nan_to_num(values)), max_display)
     base = float(interactions.base_values)
     total = base + float(values.sum())
-    ax = ax or new_axes(9, 2.2)
+    ax = given_axes(ax) or new_axes(9, 2.2)
     span = max(np.abs(values).sum(), np.finfo(float).tiny)
     for positive in (True, False):
         side = [place for place in shown if (values[place] > 0) == positive and values[place] != 0]

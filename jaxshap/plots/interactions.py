@@ -6,9 +6,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.games import read_whole
 from jaxshap.interactions import Interactions
 from jaxshap.plots.sets import check_one_number, player_names
-from jaxshap.plots.style import DIVERGING, NEGATIVE, POSITIVE, Axes, new_axes, shortened
+from jaxshap.plots.style import (
+    NEGATIVE,
+    POSITIVE,
+    Axes,
+    given_axes,
+    new_axes,
+    shortened,
+    signed_colours,
+)
 
 MAX_NUMBERED_PLAYERS = 12  # whose cells have room for numbers
 MIN_STRENGTH = 1e-3  # of the strongest pair, below which a pair counts as 0
@@ -45,10 +54,10 @@ def interaction_heatmap(
     matrix = np.asarray(check_one_number(interactions).matrix(), np.float64)
     labels = list(map(shortened, player_names(names, interactions.num_players)))
     number = len(matrix)
-    ax = ax or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
+    ax = given_axes(ax) or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
     extent = np.nanmax(np.abs(matrix), initial=0) or 1
     ax.set_facecolor("0.85")  # seen where an interaction is not known
-    image = ax.imshow(matrix, cmap=DIVERGING + "_r", vmin=-extent, vmax=extent)
+    image = ax.imshow(matrix, cmap=signed_colours(), vmin=-extent, vmax=extent)
     _write_cells(ax, matrix, float(extent))
     ax.set_xticks(range(number), labels, rotation=45, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(number), labels)
@@ -66,7 +75,7 @@ def interaction_network(
     interactions: Interactions,
     *,
     names: Sequence[str] | None = None,
-    most: int = 30,
+    max_display: int = 30,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw players on a circle, as large as their own values, and the strongest pairs as lines.
@@ -77,7 +86,7 @@ def interaction_network(
     Args:
         interactions: the interactions of one row and output, of order 2 or more.
         names: the names of the players, x0, x1, … by default.
-        most: how many pairs to draw, the strongest first; 30 by default.
+        max_display: how many pairs to draw, the strongest first; 30 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -97,12 +106,12 @@ def interaction_network(
     matrix = np.asarray(check_one_number(interactions).matrix(), np.float64)
     labels = list(map(shortened, player_names(names, interactions.num_players)))
     number = len(matrix)
-    ax = ax or new_axes(6.4, 5.6)
+    ax = given_axes(ax) or new_axes(6.4, 5.6)
     angles = np.pi / 2 - 2 * np.pi * np.arange(number) / number
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     first, second = np.triu_indices(number, 1)
     pairs = np.nan_to_num(matrix[first, second])
-    strongest = np.argsort(-np.abs(pairs))[:most]
+    strongest = np.argsort(-np.abs(pairs))[: read_whole(max_display, "max_display")]
     extent = np.abs(pairs).max(initial=0) or 1
     drawn = strongest[np.abs(pairs[strongest]) > MIN_STRENGTH * extent]
     for pair in drawn[::-1]:

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.games import check_kind
 from jaxshap.lime import WidthStability
 from jaxshap.plots.style import (
     LINES,
     QUANTILE,
     Axes,
+    given_axes,
     largest,
     legend_beside,
     new_axes,
@@ -25,7 +27,7 @@ def lime_stability(
     *,
     row: int = 0,
     output: int | None = None,
-    most: int = 6,
+    max_display: int = 6,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw LIME's coefficients of one row over the kernel width.
@@ -37,7 +39,7 @@ def lime_stability(
         stability: what `jaxshap.lime.width_stability` returned.
         row: the number of the row to draw, the first by default.
         output: the number of the output to draw; needed where there are several.
-        most: how many features to draw, the largest first; 6 by default.
+        max_display: how many features to draw, the largest first; 6 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -56,6 +58,7 @@ def lime_stability(
         >>> jaxshap.plots.lime_stability(stability).get_xlabel()
         'kernel width (standard deviations)'
     """
+    check_kind(stability, WidthStability, "stability", "what jaxshap.lime.width_stability returned")
     coefficients, errors = stability.coefficients[:, row], stability.std_error[:, row]
     if coefficients.ndim > 2 and output is None:
         raise InputError(
@@ -63,8 +66,8 @@ def lime_stability(
         )
     if output is not None:
         coefficients, errors = coefficients[..., output], errors[..., output]
-    order = largest(np.abs(coefficients).max(0), most)
-    ax = ax or new_axes(7, 4)
+    order = largest(np.abs(coefficients).max(0), max_display)
+    ax = given_axes(ax) or new_axes(7, 4)
     for number, feature in enumerate(order):
         colour, dash = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
         line, band = coefficients[:, feature], QUANTILE * np.nan_to_num(errors[:, feature])

@@ -11,8 +11,20 @@ from jaxshap.inputs import STAYS
 
 
 def checked_owner(explanation: Explanation, owner: Any) -> Int[np.ndarray, "height width"]:
-    """A map of pixels to the players of this explanation."""
+    """A map of pixels to the players of this explanation.
+
+    Where every channel of an image in front (channels, height, width) has the same owners, they
+    are those of one channel.
+    """
+    owner = explanation.owner if owner is None else owner
+    if owner is None:
+        raise InputError(
+            "this explanation knows no owners of pixels: explain images with "
+            "groups=jaxshap.patches(...) or segments(...), or pass the owner of each pixel."
+        )
     owner, number = np.asarray(owner), len(explanation.feature_names)
+    if owner.ndim == 3 and (owner == owner[:1]).all():
+        owner = owner[0]
     if owner.ndim != 2 or not np.issubdtype(owner.dtype, np.integer):
         raise InputError(
             "the owner of each pixel is a whole number in an array (height, width), and this has "
@@ -46,4 +58,7 @@ def grey_images(
             f"the data of shape {shape} are not images of {height} × {width} pixels: pass the "
             "owner of the pixels that were explained."
         )
-    return np.asarray(data, float).reshape(len(data), *owner.shape, -1).mean(-1)
+    data = np.asarray(data, float)
+    if data.ndim == 4 and data.shape[2:] == owner.shape and data.shape[1:3] != owner.shape:
+        return data.mean(1)  # channels in front
+    return data.reshape(len(data), *owner.shape, -1).mean(-1)

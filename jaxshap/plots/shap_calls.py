@@ -37,6 +37,11 @@ def as_shap(explanation: Explanation) -> Any:
     return dataclasses.replace(explanation, feature_names=names).to_shap()
 
 
+def numbers_as_shap(explanation: Explanation) -> Any:
+    """The same with numbers where words stand for them, which have places along an axis."""
+    return as_shap(dataclasses.replace(explanation, words={}))
+
+
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Random numbers from a fixed seed inside; the caller's, and interactive mode, outside."""

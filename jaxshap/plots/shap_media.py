@@ -7,13 +7,14 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import check_kind
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
-from jaxshap.plots.selection import check_not_empty, check_one_output
+from jaxshap.plots.selection import check_not_empty, one_output
 from jaxshap.plots.shap_calls import import_shap, undisturbed
 from jaxshap.plots.style import pyplot
 
 
-def image(explanation: Explanation, owner: Any) -> np.ndarray:
+def image(explanation: Explanation, owner: Any = None) -> np.ndarray:
     """Draw shap's images: each row's image, then its values per output, red or blue by sign.
 
     They stand in a figure of their own. The colours are alike in greyscale; `patches` is
@@ -21,8 +22,8 @@ def image(explanation: Explanation, owner: Any) -> np.ndarray:
 
     Args:
         explanation: the explanation of rows whose players are patches or segments.
-        owner: the player that owns each pixel, (height, width): `jaxshap.patches(...).owner` or
-            `jaxshap.segments(...).owner`.
+        owner: the player that owns each pixel, (height, width); by default what the explanation
+            remembers of its players.
 
     Returns:
         An array of axes, (rows, 1 + outputs).
@@ -37,9 +38,10 @@ def image(explanation: Explanation, owner: Any) -> np.ndarray:
         >>> def model(x):
         ...     return x[:, :2, :2].sum((1, 2))
         >>> ex = jaxshap.explain(model, images, 0 * images, groups=players)
-        >>> jaxshap.plots.image(ex, players.owner).shape
+        >>> jaxshap.plots.image(ex).shape
         (3, 2)
     """
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     check_not_empty(explanation, "image")
     owner, shap = checked_owner(explanation, owner), import_shap()
     values = explanation.values
@@ -77,11 +79,12 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
         >>> "bad" in jaxshap.plots.text(ex)
         True
     """
-    check_one_output(explanation, "text")
+    explanation = one_output(explanation, "text")
     shap = import_shap()
     rows, features = explanation.values.shape
     words = [explanation.feature_names] * rows if tokens is None else tokens
-    if [len(row) for row in words] != [features] * rows:
+    check_kind(words, (list, tuple, np.ndarray), "tokens", "a list of the words of each row")
+    if [np.shape(row) for row in words] != [(features,)] * rows:
         raise InputError(f"tokens= must be {features} words for each of {rows} rows.")
     drawn = shap.Explanation(
         values=explanation.values.copy(),

@@ -4,19 +4,36 @@ from typing import Any
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import check_one_output, check_one_row
-from jaxshap.plots.shap_calls import as_shap, import_shap, undisturbed
-from jaxshap.plots.style import SEQUENTIAL, Axes, new_axes, pyplot
+from jaxshap.plots.selection import check_one_row, one_output, what_of_rows
+from jaxshap.plots.shap_calls import as_shap, import_shap, numbers_as_shap, undisturbed
+from jaxshap.plots.style import (
+    SEQUENTIAL,
+    Axes,
+    finished,
+    given_axes,
+    name_codes,
+    new_axes,
+    pyplot,
+    shortened,
+    signed_colours,
+)
 
-SIGNED_COLOURS = "viridis"  # tells negative from positive in greyscale too
 
-
-def beeswarm(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+def beeswarm(
+    explanation: Explanation,
+    *,
+    max_display: int = 12,
+    color: Any = SEQUENTIAL,
+    show: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw shap's beeswarm: every row a point, light where the feature's value is high.
 
     Args:
         explanation: the explanation of one output.
-        most: how many features to draw, the largest first; 12 by default.
+        max_display: how many features to draw, the largest first; 12 by default.
+        color: the colour map of what a feature was, or one colour; "cividis" by default.
+        show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -33,30 +50,39 @@ def beeswarm(explanation: Explanation, *, most: int = 12, ax: Axes | None = None
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['x1', 'x0']
     """
-    check_one_output(explanation, "beeswarm")
+    explanation = one_output(explanation, "beeswarm")
     drawn, shap = as_shap(explanation), import_shap()
-    ax = ax or new_axes(8, 1.5 + 0.4 * min(most, len(explanation.feature_names)))
-    colours = None if drawn.data is None else pyplot().get_cmap(SEQUENTIAL)
+    ax = given_axes(ax) or new_axes(8, 1.5 + 0.4 * min(max_display, len(explanation.feature_names)))
+    is_map = not isinstance(color, str) or color in pyplot().colormaps()
+    colours = pyplot().get_cmap(color) if is_map and drawn.data is not None else None
+    colours = color if not is_map else colours
     options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None}
     with undisturbed():
-        return shap.plots.beeswarm(
-            drawn, max_display=most, show=False, ax=ax, color=colours, **options
+        shap.plots.beeswarm(
+            drawn, max_display=max_display, show=False, ax=ax, color=colours, **options
         )
+    ax.set_xlabel(what_of_rows(explanation))
+    return finished(ax, show)
 
 
 def scatter(
     explanation: Explanation,
-    feature: str | int,
+    feature: str | int | None = None,
     *,
-    by: str | int | None = None,
+    color: Any = "black",
+    show: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw shap's scatter: a feature's values over what the feature was, one point per row.
 
     Args:
         explanation: the explanation of one output, of a table.
-        feature: the feature to draw, by name or number.
-        by: a feature that the points are coloured by; all are black by default.
+        feature: the feature to draw, by name or number; not needed where there is one, as in
+            `ex[:, "age"]`.
+        color: a feature that the points are coloured by, by name, by number or as an explanation of
+            it, such as `ex[:, "pay"]`; of an explanation of several features, the one that goes
+            best with the values' differences among like rows; or one colour, black by default.
+        show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -70,30 +96,50 @@ def scatter(
         >>> import jaxshap, numpy as np
         >>> X = np.random.default_rng(0).normal(size=(20, 2))
         >>> ex = jaxshap.explain(lambda x: x[:, 0] * x[:, 1], X, X, feature_names=["age", "pay"])
-        >>> jaxshap.plots.scatter(ex, "age", by="pay").get_xlabel()
+        >>> jaxshap.plots.scatter(ex, "age", color="pay").get_xlabel()
         'age'
     """
-    check_one_output(explanation, "scatter")
+    explanation = one_output(explanation, "scatter")
     if explanation.data_of_features is None:
         raise InputError(
             "scatter needs what each feature was, and here features are not columns of a table."
         )
-    drawn, shap = as_shap(explanation[:, feature])[:, 0], import_shap()
-    ax = ax or new_axes(6.5, 4.5)
-    colour = "black" if by is None else as_shap(explanation[:, by])[:, 0]
-    colours = pyplot().get_cmap(SEQUENTIAL)
+    if feature is None and len(explanation.feature_names) > 1:
+        raise InputError("scatter draws one feature: name it, as in scatter(ex, 'age').")
+    own, shap = explanation[:, 0 if feature is None else feature], import_shap()
+    drawn = numbers_as_shap(own)[:, 0]
+    ax = given_axes(ax) or new_axes(6.5, 4.5)
+    is_feature = isinstance(color, int | Explanation) or color in explanation.feature_names
+    points: Any = color
+    if is_feature:
+        other = one_output(color, "scatter") if isinstance(color, Explanation) else explanation
+        other = other if isinstance(color, Explanation) else other[:, color]
+        points = numbers_as_shap(other)
+        points = points[:, 0] if points.shape[1] == 1 else points
     with undisturbed():
-        return shap.plots.scatter(drawn, color=colour, cmap=colours, ax=ax, show=False)
+        colours = pyplot().get_cmap(SEQUENTIAL)
+        shap.plots.scatter(drawn, color=points, cmap=colours, ax=ax, show=False)
+    name = own.feature_names[0]
+    ax.set(xlabel=shortened(name), ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")
+    name_codes(ax, own.words.get(name))
+    return finished(ax, show)
 
 
-def heatmap(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
-    """Draw shap's heat map: light values raise the output, dark ones lower it.
+def heatmap(
+    explanation: Explanation,
+    *,
+    max_display: int = 12,
+    show: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw shap's heat map: orange values raise the output, blue ones lower it.
 
     Rows that are explained alike stand together.
 
     Args:
         explanation: the explanation of two rows or more and one output.
-        most: how many features to draw, the largest first; 12 by default.
+        max_display: how many features to draw, the largest first; 12 by default.
+        show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -108,31 +154,34 @@ def heatmap(explanation: Explanation, *, most: int = 12, ax: Axes | None = None)
         >>> X = np.random.default_rng(0).normal(size=(20, 2))
         >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] - x[:, 1], X, X)
         >>> jaxshap.plots.heatmap(ex).get_xlabel()
-        'Instances'
+        'rows'
     """
-    check_one_output(explanation, "heatmap")
+    explanation = one_output(explanation, "heatmap")
     if len(explanation) < 2:
         raise InputError(
             "heatmap puts rows in an order and there is one: draw it with bar or waterfall."
         )
     drawn, shap = as_shap(explanation), import_shap()
-    ax = ax or new_axes(8, 2 + 0.32 * min(most, len(explanation.feature_names)))
-    colours = pyplot().get_cmap(SIGNED_COLOURS)
+    ax = given_axes(ax) or new_axes(8, 2 + 0.32 * min(max_display, len(explanation.feature_names)))
+    colours = signed_colours()
     with undisturbed():
-        shap.plots.heatmap(drawn, max_display=most, cmap=colours, ax=ax, show=False)
+        shap.plots.heatmap(drawn, max_display=max_display, cmap=colours, ax=ax, show=False)
     ax.set_aspect("auto")  # as large as its axes are
-    ax.figure.axes[-1].yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
-    return ax
+    bar = ax.figure.axes[-1]
+    bar.yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
+    bar.set_ylabel(what_of_rows(explanation))
+    ax.set_xlabel("rows")
+    return finished(ax, show)
 
 
-def shap_bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None) -> Axes:
+def shap_bar(explanation: Explanation, *, max_display: int = 12, ax: Axes | None = None) -> Axes:
     """Draw shap's bars, without errors: of a single row, or mean |value| over rows.
 
     `bar` is jaxshap's own picture, with errors.
 
     Args:
         explanation: the explanation of one output.
-        most: how many features to draw, the largest first; 12 by default.
+        max_display: how many features to draw, the largest first; 12 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -148,22 +197,22 @@ def shap_bar(explanation: Explanation, *, most: int = 12, ax: Axes | None = None
         >>> jaxshap.plots.shap_bar(ex).get_xlabel()
         'SHAP value'
     """
-    check_one_output(explanation, "shap_bar")
+    explanation = one_output(explanation, "shap_bar")
     drawn, shap = as_shap(explanation), import_shap()
     drawn = drawn[0] if len(explanation) == 1 else drawn
-    ax = ax or new_axes(8, 1.5 + 0.5 * min(most, len(explanation.feature_names)))
+    ax = given_axes(ax) or new_axes(8, 1.5 + 0.5 * min(max_display, len(explanation.feature_names)))
     with undisturbed():
-        return shap.plots.bar(drawn, max_display=most, ax=ax, show=False)
+        return shap.plots.bar(drawn, max_display=max_display, ax=ax, show=False)
 
 
-def shap_waterfall(explanation: Explanation, *, most: int = 12) -> Axes:
+def shap_waterfall(explanation: Explanation, *, max_display: int = 12) -> Axes:
     """Draw shap's waterfall of a single row, without errors, in a figure of its own.
 
     `waterfall` is jaxshap's own picture, with errors.
 
     Args:
         explanation: the explanation of one row and output.
-        most: how many features to draw on their own; 12 by default.
+        max_display: how many features to draw on their own; 12 by default.
 
     Returns:
         The axes.
@@ -178,7 +227,7 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> Axes:
         >>> [text.get_text() for text in jaxshap.plots.shap_waterfall(ex).texts]
         ['+2', '−1']
     """
-    check_one_output(explanation, "shap_waterfall")
+    explanation = one_output(explanation, "shap_waterfall")
     check_one_row(explanation, "shap_waterfall")
     drawn, shap = as_shap(explanation)[0], import_shap()
     figure = pyplot().figure(figsize=(8, 4))
@@ -187,5 +236,5 @@ def shap_waterfall(explanation: Explanation, *, most: int = 12) -> Axes:
     figure.subplots_adjust(left=left, right=0.86)  # shap fits numbers into its bars
     ax = figure.gca()  # shap returns other axes, which only hold ticks
     with undisturbed():
-        shap.plots.waterfall(drawn, max_display=most, show=False)
+        shap.plots.waterfall(drawn, max_display=max_display, show=False)
     return ax

@@ -1,7 +1,6 @@
 """What all pictures share: colours, axes, numbers, names and error bars."""
 
 import itertools
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from jaxshap.errors import InputError, MissingExtraError
+from jaxshap.errors import InputTypeError, MissingExtraError
+from jaxshap.games import read_whole, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,9 +19,11 @@ else:
 POSITIVE, NEGATIVE = "#d55e00", "#56b4e9"  # distinct in greyscale and to the colour-blind
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 HATCHES, MARKERS = ("", "////", "....", "xxxx"), "osD^vPX"  # tell lines and bars apart in grey
-DIVERGING, SEQUENTIAL = "PuOr", "cividis"
+SEQUENTIAL = "cividis"
+NEUTRAL, DARK_NEGATIVE = "#f7f7f7", "#0072b2"  # of colour maps for signed values, from end to end
 MAX_LINE_CHARACTERS = 56  # of a label below an axis
 MAX_NAME_CHARACTERS = 36
+MAX_WORDS, MAX_WORD_CHARACTERS = 20, 48  # along an axis: in all, and without turning them
 INTERVALS = "95 % intervals"  # what the error bars of Shapley values are
 QUANTILE = 1.96  # standard errors on either side hold 95 % of normal errors
 
@@ -40,6 +42,29 @@ def new_axes(width: float | int, height: float | int) -> Axes:
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
+def given_axes(ax: Any) -> Axes | None:
+    """The axes to draw into, or None."""
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise InputTypeError(f"ax={shown(ax)}: pass matplotlib's Axes, or None for new ones.")
+    return ax
+
+
+def signed_colours() -> Any:
+    """The colour map of signed values: blue below zero, neutral at zero, orange above."""
+    pyplot()
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [DARK_NEGATIVE, NEGATIVE, NEUTRAL, "#f0a35e", POSITIVE]
+    return LinearSegmentedColormap.from_list("signed", ends)
+
+
+def finished(ax: Axes, show: bool) -> Axes:
+    """The axes, shown on the screen where that is asked for."""
+    if show:
+        pyplot().show()
+    return ax
+
+
 def tidy(ax: Axes) -> Axes:
     """The axes without their upper and right borders."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -48,8 +73,7 @@ def tidy(ax: Axes) -> Axes:
 
 def largest(sizes: Float[np.ndarray, "n"], most: int) -> Int[np.ndarray, "k"]:
     """The places of the `most` largest, from the largest down."""
-    if most < 1:
-        raise InputError(f"most={most}: pass how many to draw, 1 or more.")
+    most = read_whole(most, "max_display")
     return np.argsort(-sizes, kind="stable")[:most]
 
 
@@ -79,22 +103,6 @@ def error_words(
     if np.isnan(errors).any():
         return f"{bars}, where known"
     return bars if errors.any() or bars == INTERVALS else "exact"
-
-
-def number_text(
-    value: float | np.floating, error: float | np.floating = 0.0, *, signed: bool = False
-) -> str:
-    """Three digits of a value, or as many places as two digits of its known error have."""
-    sign, known = "+" if signed else "", error > 0
-    size = max(abs(value), error if known else 0)
-    if not known or not 1e-4 <= size < 1e7:
-        text = f"{value:{sign}z,.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
-        return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
-    digits, error_digits = (math.floor(math.log10(number)) for number in (size, error))
-    places = max(0, min(3 - digits, 1 - error_digits))  # no more than four digits of the value
-    spread = f"{error:,.{places}f}"
-    spread = spread if spread.strip("0.,") else f"{error:.1g}"
-    return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
 
 
 def wrapped(*lines: str) -> str:
@@ -139,6 +147,14 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.set_ylim(len(names) - 0.5, -0.5)
     if max(map(abs, ax.get_xlim())) >= 1e4:
         ax.locator_params(axis="x", nbins=4)  # matplotlib leaves too little room for long numbers
+
+
+def name_codes(ax: Axes, words: Sequence[str] | None) -> None:
+    """Write words at 0, 1, … along the x axis, where they are what its numbers stand for."""
+    if words is not None and len(words) <= MAX_WORDS:
+        many = sum(map(len, words)) > MAX_WORD_CHARACTERS
+        look: dict[str, Any] = {"rotation": 35, "ha": "right"} if many else {}
+        ax.set_xticks(np.arange(len(words)), [shortened(word, 20) for word in words], **look)
 
 
 def legend_beside(ax: Axes) -> None:

@@ -8,6 +8,8 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
+from jaxshap.explaining import number_text
+from jaxshap.games import check_kind
 from jaxshap.plots.sets import player_names
 from jaxshap.plots.style import (
     INTERVALS,
@@ -16,10 +18,10 @@ from jaxshap.plots.style import (
     Axes,
     draw_errors,
     error_words,
+    given_axes,
     largest,
     name_rows,
     new_axes,
-    number_text,
     pyplot,
     smaller_not_shown,
     tidy,
@@ -97,7 +99,7 @@ def residual_shares(
     shares: Estimate | Any,
     names: Sequence[str] | None = None,
     *,
-    most: int = 15,
+    max_display: int = 15,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw what a Shapley value cannot tell of each player, in percent.
@@ -106,7 +108,7 @@ def residual_shares(
         shares: one share per player: what `jaxshap.residuals.shares` returns, or what
             `jaxshap.residuals.estimate_shares` returns, with 95 % intervals.
         names: the names of the players, x0, x1, … by default.
-        most: how many players to draw, the largest shares first; 15 by default.
+        max_display: how many players to draw, the largest shares first; 15 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -137,8 +139,8 @@ def residual_shares(
             "jax.tree.map(lambda array: array[:, 0], shares)."
         )
     labels = player_names(names, len(values))
-    order = largest(values, most)
-    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    order = largest(values, max_display)
+    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
     _draw_shares(ax, values[order], errors[order], [labels[player] for player in order])
     words = error_words(errors[order], bars)
     what = f"share of a player's gains that its value cannot tell, % ({words})"
@@ -147,7 +149,7 @@ def residual_shares(
 
 
 def diagnosis(
-    diagnosis: Diagnosis, *, most: int = 12, axes: Sequence[Axes] | np.ndarray | None = None
+    diagnosis: Diagnosis, *, max_display: int = 12, axes: Sequence[Axes] | np.ndarray | None = None
 ) -> list[Axes]:
     """Draw what values explain, alone and with pairs, and which gains come from outside the data.
 
@@ -155,7 +157,8 @@ def diagnosis(
 
     Args:
         diagnosis: what `Explanation.diagnose` returned.
-        most: how many features the second picture draws, the largest shares first; 12 by default.
+        max_display: how many features the second picture draws, the largest shares first;
+            12 by default.
         axes: two axes to draw in; by default new ones.
 
     Returns:
@@ -174,6 +177,7 @@ def diagnosis(
         the values alone mislead; interactions of two features
         tell the rest
     """
+    check_kind(diagnosis, Diagnosis, "diagnosis", "what explanation.diagnose() returned")
     if axes is None:
         size: dict[str, Any] = {"figsize": (12, 4), "width_ratios": [1, 1.2]}
         axes = list(pyplot().subplots(1, 2, layout="constrained", **size)[1])
@@ -181,7 +185,7 @@ def diagnosis(
         raise InputError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
     left, right = axes
     _draw_additivity(left, diagnosis.additivity)
-    _draw_outside(right, diagnosis, most)
+    _draw_outside(right, diagnosis, max_display)
     return [tidy(left), tidy(right)]
 
 
@@ -202,7 +206,7 @@ def _draw_additivity(ax: Axes, additivity: Additivity) -> None:
     ax.set_xlabel(wrapped(what, f"dashed: {enough:.0f} %, nearly all"))
 
 
-def _draw_outside(ax: Axes, diagnosis: Diagnosis, most: int) -> None:
+def _draw_outside(ax: Axes, diagnosis: Diagnosis, max_display: int) -> None:
     """Draw how often each feature's gains have an end outside of the data."""
     ax.set_title("Outside of the data", fontsize=11, loc="left")
     outside = diagnosis.off_manifold
@@ -213,7 +217,7 @@ def _draw_outside(ax: Axes, diagnosis: Diagnosis, most: int) -> None:
         return
     shares = 100 * outside.by_feature.mean(0)
     errors = 100 * QUANTILE * outside.by_feature_error.mean(0)  # rows share their orderings
-    order = largest(shares, most)
+    order = largest(shares, max_display)
     names = [diagnosis.feature_names[feature] for feature in order]
     _draw_shares(ax, shares[order], errors[order], names)
     expected = 100 * outside.expected

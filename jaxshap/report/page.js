@@ -105,7 +105,7 @@ function picture(svg, lines, low, high, height, head = 0) {
   const x = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
   svg.setAttribute("height", bottom + 24);
   for (const tick of ticks(low, high, (width - left - right) / 80)) {
-    add(svg, "line", { x1: x(tick), x2: x(tick), y1: head, y2: bottom, stroke: tick === 0 ? "#8a8a8a" : "#e8e8e8" });
+    add(svg, "line", { x1: x(tick), x2: x(tick), y1: head, y2: bottom, stroke: tick === 0 ? "var(--edge)" : "var(--grid)" });
     add(svg, "text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, number(tick));
   }
   const rooms = lines.map((line) => (narrow ? width - widthOf(line.text) - 16 : left - 10));
@@ -132,7 +132,7 @@ function whisker(svg, x, value, error, middle) {
   if (!error) return;
   const [start, end] = [x(value - error), x(value + error)];
   const d = `M${start} ${middle - 4}v8M${start} ${middle}H${end}M${end} ${middle - 4}v8`;
-  add(svg, "path", { d, stroke: "#000", "stroke-width": 1.3, fill: "none", class: "whisker" });
+  add(svg, "path", { d, stroke: "var(--ink)", "stroke-width": 1.3, fill: "none", class: "whisker" });
 }
 
 function bar(svg, start, end, y, height, value) {
@@ -189,7 +189,7 @@ function drawRings() {
   rings.replaceChildren();
   for (const dot of dots) {
     if (dot.row === state.row) add(rings, "circle",
-      { cx: dot.x, cy: dot.y, r: 5, fill: "none", stroke: "#000", "stroke-width": 1.8 });
+      { cx: dot.x, cy: dot.y, r: 5, fill: "none", stroke: "var(--ink)", "stroke-width": 1.8 });
   }
 }
 
@@ -226,7 +226,7 @@ function drawWaterfall() {
   const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
   const apart = Math.abs(ends[0][1] - ends[1][1]) > widthOf(ends[0][0] + ends[1][0]) + 16;
   ends.forEach(([text, place], which) => { // inwards of the two dashed lines, or outwards where there is no room
-    const line = { x1: place, x2: place, y1: 2, y2: bottom, stroke: "#595959", "stroke-dasharray": "4 3" };
+    const line = { x1: place, x2: place, y1: 2, y2: bottom, stroke: "var(--soft)", "stroke-dasharray": "4 3" };
     svg.prepend(add(svg, "line", line)); // below the text
     const starts = apart === (place < ends[1 - which][1] || (place === ends[1 - which][1] && which === 0));
     const anchor = { x: place + (starts ? 5 : -5), y: 13, "text-anchor": starts ? "start" : "end" };
@@ -286,9 +286,43 @@ function compare(a, b) {
   return Number.isNaN(x) || Number.isNaN(y) ? String(a).localeCompare(String(b)) : x - y;
 }
 
+function matches(row, wanted) { // "age > 30", or text that a label or what a feature was begins with
+  if (wanted === "") return true;
+  const test = /^(.*?)\s*(<=|>=|=|<|>)\s*(.+)$/.exec(wanted);
+  const place = test === null ? -1 : report.features.findIndex((name) => name.toLowerCase() === test[1].toLowerCase());
+  if (place >= 0 && report.data !== null) {
+    const own = report.data[row][place], asked = Number(test[3]);
+    if (Number.isNaN(asked) || report.texts[place]) return test[2] === "=" && valueOf(place, row).toLowerCase() === test[3].toLowerCase();
+    return own !== null && { "<": own < asked, ">": own > asked, "<=": own <= asked, ">=": own >= asked, "=": own === asked }[test[2]];
+  }
+  const words = report.data === null ? [] : report.features.map((_, i) => valueOf(i, row));
+  return [String(row), report.labels?.[row] ?? "", ...words].some((text) => text.toLowerCase().startsWith(wanted.toLowerCase()));
+}
+
+function csv() { // one line per row, feature and output; text that a spreadsheet would run is kept text
+  const quoted = (text) => `"${String(text).replace(/^[=+\-@\t\r]/, "'$&").replace(/"/g, '""')}"`;
+  const lines = [["row", "output", "feature", "feature_value", "value", "std_error"].map(quoted).join(",")];
+  report.values.forEach((rows, output) => rows.forEach((values, row) => values.forEach((value, i) => {
+    const name = report.outputs === null ? "" : report.outputs[output], was = report.data === null ? "" : report.data[row][i] ?? "";
+    const shown = report.texts[i]?.[was] === undefined ? was : quoted(report.texts[i][was]);
+    lines.push([row, quoted(name), quoted(report.features[i]), shown, value ?? "", report.errors[output][row][i] ?? ""].join(","));
+  })));
+  return lines.join("\n") + "\n";
+}
+
+function download() {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
+  link.download = "values.csv";
+  link.click();
+}
+
 function drawRows() {
   const table = at("rows"), columns = tableColumns(), order = report.values[0].map((_, row) => row);
   const by = columns.find((column) => column.id === state.column) ?? columns[0];
+  const all = order.length, shown = order.filter((row) => matches(row, at("filter").value.trim()));
+  at("matching").textContent = shown.length < all ? `${shown.length} of ${all} rows` : "";
+  order.splice(0, all, ...shown);
   order.sort((a, b) => (state.down ? -1 : 1) * compare(by.of(a), by.of(b)) || a - b);
   const tinted = columns.filter((column) => column.tint);
   const top = order.reduce((most, row) => Math.max(most, ...tinted.map((column) => Math.abs(column.of(row)))), 0) || 1;
@@ -311,7 +345,7 @@ function drawRows() {
       if (column.tint && value) {
         const colour = value > 0 ? "var(--positive)" : "var(--negative)";
         const share = Math.round(65 * Math.abs(value) / top);
-        cell.style.background = `color-mix(in srgb, ${colour} ${share}%, white)`;
+        cell.style.background = `color-mix(in srgb, ${colour} ${share}%, var(--paper))`;
       }
     }
   }
@@ -374,6 +408,8 @@ for (const name of ["output", "order", "most"]) {
     remember();
   });
 }
+at("filter").addEventListener("input", drawRows);
+at("download").addEventListener("click", download);
 at("previous").addEventListener("click", () => pick(state.row - 1));
 at("next").addEventListener("click", () => pick(state.row + 1));
 at("row").addEventListener("change", (event) => pick(event.target.value === "" ? state.row : Math.round(+event.target.value)));

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import as_array, check_kind
 from jaxshap.plots import NEGATIVE, POSITIVE
 from jaxshap.report.words import Card, diagnostics, facts_of, lead
 from jaxshap.texts import TextExplanation, as_html
@@ -31,18 +32,21 @@ def report_html(
     facts: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     undiagnosed: str = UNDIAGNOSED,
-    texts: Mapping[str, Sequence[str]] | None = None,
     packages: Sequence[str] = (),
 ) -> str:
     """The page as a string, the same for the same input.
 
     `facts` describe what was explained, `notes` tell what a reader must know first, and
-    `undiagnosed` says why there is no diagnosis. `texts` are the words that the codes of a feature
-    stand for, and `packages` are named with their versions.
+    `undiagnosed` says why there is no diagnosis, and `packages` are named with their versions.
     """
-    if labels is not None and len(labels) != len(explanation):
+    check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
+    if diagnosis is not None:
+        check_kind(diagnosis, Diagnosis, "diagnosis", "what explanation.diagnose() returned")
+    if title is not None:
+        check_kind(title, str, "title", "a text")
+    if labels is not None and np.shape(as_array(labels, "labels")) != (len(explanation),):
         raise InputError(
-            f"there are {len(labels)} labels for {len(explanation)} rows: pass one per row."
+            f"labels have shape {np.shape(labels)} for {len(explanation)} rows: pass one per row."
         )
     title = title or "What the model's predictions rest on"
     embedded = _num_embedded(explanation)
@@ -51,7 +55,9 @@ def report_html(
         notes = [*notes, f"{cut}; the means are over all rows."]
     data = _payload(explanation, labels, embedded)
     data["texts"] = {
-        explanation.feature_names.index(name): list(words) for name, words in (texts or {}).items()
+        explanation.feature_names.index(name): list(words)
+        for name, words in explanation.words.items()
+        if name in explanation.feature_names
     }
     cards = diagnostics(explanation, diagnosis, undiagnosed)
     filling = {

@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from jaxshap.explaining import Explanation, ranking_note
 from jaxshap.trust import Diagnosis, Dilution, Stability
 
 MAX_COMPARED_PAIRS = 2_000_000  # pairs of features over all rows whose order is judged
+MAX_LISTED_SETS = 8
 READINGS = {
     "additive": "nearly additive",
     "pairwise": "not additive",
@@ -85,6 +86,7 @@ def diagnostics(
     explanation: Explanation, diagnosis: Diagnosis | None, undiagnosed: str
 ) -> list[Card]:
     """The cards of the diagnosis, each with one sentence on what it means."""
+    sets = [] if explanation.interactions is None else [_interactions(explanation)]
     if diagnosis is not None:
         texts = {finding.topic: finding.text for finding in diagnosis.findings()}
         cards = [
@@ -92,11 +94,33 @@ def diagnostics(
             _ranking(explanation, diagnosis.stability),
             _off_manifold(diagnosis, texts),
         ]
-        return cards + ([_dilution(diagnosis.diluted)] if diagnosis.diluted else [])
+        return cards + ([_dilution(diagnosis.diluted)] if diagnosis.diluted else []) + sets
     missing = Card("Additivity and off-manifold share", "not measured", undiagnosed)
     if len(explanation.feature_names) == 1:
         return [missing]
-    return [missing, _ranking(explanation, _stability(explanation))]
+    return [missing, _ranking(explanation, _stability(explanation)), *sets]
+
+
+def _interactions(explanation: Explanation) -> Card:
+    """The strongest sets of two players and more, one line each, over all rows and outputs."""
+    found: Any = explanation.interactions
+    several = found.members.sum(1) > 1
+    sizes, errors = (
+        np.sqrt((np.asarray(field)[several].reshape(several.sum(), -1) ** 2).mean(1))
+        for field in (found.values, found.std_error)
+    )
+    sets = [players for players in found.sets if len(players) > 1]
+    lines = [
+        f"{' × '.join(explanation.feature_names[player] for player in sets[place])}: "
+        f"{sizes[place]:.3g} (standard error {errors[place]:.2g})"
+        for place in np.argsort(-sizes)[:MAX_LISTED_SETS]
+    ]
+    meaning = (
+        "Root mean squares over rows of what features do together beyond what fewer of them do: "
+        f"the index {found.index}, of up to {found.order} features."
+    )
+    count = f"{len(sets):,} set{'s' * (len(sets) > 1)}, the strongest first"
+    return Card("Interactions", count, "\n".join(lines), meaning)
 
 
 def _additivity(diagnosis: Diagnosis, texts: Mapping[str, str]) -> Card:

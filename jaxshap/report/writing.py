@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import read_path
 from jaxshap.report.page import report_html
 from jaxshap.trust import Diagnosis
 
@@ -50,6 +51,7 @@ def write_report(
         >>> "A product and a sum" in path.read_text(encoding="utf-8")
         True
     """
+    path = read_path(path, "path")
     page = report_html(explanation, diagnosis, title=title, labels=labels)
     _write_whole(pathlib.Path(path), page)
 

@@ -7,10 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from jaxshap.engine import BatchSize, Options, answer
-from jaxshap.errors import BudgetError, InputError
+from jaxshap.engine import (
+    BatchSize,
+    answer,
+    check_squares,
+    read_budget,
+    read_key,
+    read_options,
+    unit_over_first,
+)
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate, Plan, mean_of_draws, no_less_than_rounding
-from jaxshap.games import Game, as_key, check_game
+from jaxshap.games import Game, check_game, read_whole
 
 
 def edge_norms(
@@ -52,9 +60,9 @@ def edge_norms(
         [0.0, 0.0, 0.0]
     """
     check_game(game)
-    if draws_per_entry < 1:
-        raise InputError(f"draws_per_entry={draws_per_entry}: pass 1 or more.")
+    draws_per_entry = read_whole(draws_per_entry, "draws_per_entry")
     number, outputs = game.num_players, game.empty.shape
+    budget = read_budget(budget, number)
     cost = 2 + 2 * draws_per_entry * (number + 1)
     num_edges = budget // cost
     if num_edges < 2:
@@ -63,13 +71,16 @@ def edge_norms(
             f"pass {2 * cost} or more.",
             2 * cost,
         )
-    ends, players, copies = _draw_edges(as_key(key), number, num_edges, draws_per_entry)
+    ends, players, copies = _draw_edges(read_key(key), number, num_edges, draws_per_entry)
     flips = jnp.concatenate([jnp.zeros((1, number), bool), jnp.eye(number, dtype=bool)])
     around = (copies[..., None, :] ^ flips).reshape(num_edges, -1, number)
     asked = jnp.concatenate([ends, around], axis=1).reshape(-1, number)
-    answers = answer(game, Plan(asked, len(asked)), Options(batch_size, progress))
-    worths = jnp.asarray(answers.worths)
-    worths = worths.reshape(num_edges, cost, *outputs)
+    answers = answer(game, Plan(asked, len(asked)), read_options(batch_size, progress))
+    gains_of_all = jnp.asarray(answers.worths - game.empty)  # in the precision of the worths
+    unit = unit_over_first(gains_of_all)
+    scale = number * 2.0 ** (number - 1)
+    check_squares(unit, scale)
+    worths = (gains_of_all / unit).reshape(num_edges, cost, *outputs)
 
     def per_output(array: Array) -> Array:
         return array.astype(worths.dtype).reshape(*array.shape, *(1,) * len(outputs))
@@ -81,9 +92,12 @@ def edge_norms(
     joins = per_output(jnp.arange(number) == players[:, None]) > 0
     gain = jnp.where(joins, (worths[:, 1] - worths[:, 0])[:, None], 0)
     entries = gain - (potential[:, 1] - potential[:, 0])
-    squares = number * 2.0 ** (number - 1) * entries**2
-    largest = number * 2.0 ** (number - 1) * (gain**2).max(0)
-    return no_less_than_rounding(mean_of_draws(squares, num_edges), largest)
+    estimate = mean_of_draws(entries**2, num_edges)
+    estimate = no_less_than_rounding(estimate, (gain**2).max(0))
+    squares = scale * unit * unit
+    return estimate._replace(
+        values=estimate.values * squares, std_error=estimate.std_error * squares
+    )
 
 
 def _draw_edges(

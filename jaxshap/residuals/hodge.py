@@ -8,16 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, UInt32
 
-from jaxshap.engine import evaluate_all
-from jaxshap.errors import InputError
+from jaxshap.engine import check_squares, evaluate_all, unit_over_first
+from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import (
     Game,
     all_coalitions,
     check_game,
     full_precision,
     inverse_walsh,
+    shown,
     walsh,
 )
+from jaxshap.inputs import is_list
 
 MAX_EXACT_PLAYERS = 22  # a table of 2**22 worths fits into memory
 
@@ -68,8 +70,11 @@ def norms(
         >>> jaxshap.residuals.norms(game).tolist()
         [2.0, 2.0, 0.0]
     """
-    squares = walsh(_worths(game)) ** 2
-    return _norms(squares, _memberships(players, game.num_players), residual=True)
+    gains = _worths(game)
+    unit = unit_over_first(gains)
+    check_squares(unit, 2.0**game.num_players)
+    members = _memberships(players, game.num_players)
+    return _norms(walsh(gains / unit) ** 2, members, residual=True) * unit * unit
 
 
 def shares(
@@ -96,7 +101,8 @@ def shares(
         >>> print(np.asarray(jaxshap.residuals.shares(game)).round(3))
         [0.1  0.05 0.  ]
     """
-    squares = walsh(_worths(game)) ** 2
+    gains = _worths(game)
+    squares = walsh(gains / unit_over_first(gains)) ** 2
     members = _memberships(players, game.num_players)
     gradient = _norms(squares, members, residual=False)
     return _norms(squares, members, residual=True) / jnp.where(gradient > 0, gradient, 1)
@@ -157,12 +163,22 @@ def _memberships(
 ) -> Bool[np.ndarray, "sets n"]:
     if players is None:
         return np.eye(number, dtype=bool)
+    if isinstance(players, str | bytes) or not is_list(players):
+        raise InputTypeError(f"players={shown(players)}: pass a list of lists of players.")
+    players = list(players)
     memberships = np.zeros((len(players), number), bool)
     for row, members in zip(memberships, players, strict=True):
-        if not len(members) or not all(0 <= member < number for member in members):
-            raise InputError(f"{list(members)} is not a set of players from 0 to {number - 1}.")
+        if not is_list(members) or not all(_is_player(member, number) for member in members):
+            raise InputError(f"{shown(members)} is not a set of players from 0 to {number - 1}.")
+        if not len(members):
+            raise InputError("a set of players is empty: leave it out.")
         row[list(members)] = True
     return memberships
+
+
+def _is_player(member: Any, number: int) -> bool:
+    whole = isinstance(member, int | np.integer) and not isinstance(member, bool)
+    return bool(whole and 0 <= member < number)
 
 
 @full_precision

@@ -7,7 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import BatchSize, Options, answer
+from jaxshap.engine import (
+    BatchSize,
+    answer,
+    check_squares,
+    read_budget,
+    read_key,
+    read_options,
+    unit_over_first,
+)
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import (
     Estimate,
@@ -16,7 +24,7 @@ from jaxshap.estimators import (
     no_less_than_rounding,
     sampled_estimate,
 )
-from jaxshap.games import Game, as_key, check_game
+from jaxshap.games import Game, check_game
 
 MAX_NORM_PLAYERS = 120  # 2**(n − 1) times a squared gain overflows float32 above this
 
@@ -64,8 +72,15 @@ def estimate_norms(
         )
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
     scale = 2.0 ** (game.num_players - 1)
-    estimate = mean_of_draws(scale * first * (first - second), len(first))
-    return no_less_than_rounding(estimate, scale * (first**2).max(0))
+    unit = unit_over_first(jnp.abs(jnp.concatenate([first, second])).max(1))
+    check_squares(unit, scale)
+    squares = scale * unit * unit
+    first, second = first / unit, second / unit
+    estimate = mean_of_draws(first * (first - second), len(first))
+    estimate = no_less_than_rounding(estimate, (first**2).max(0))
+    return estimate._replace(
+        values=estimate.values * squares, std_error=estimate.std_error * squares
+    )
 
 
 def estimate_shares(
@@ -102,6 +117,8 @@ def estimate_shares(
         True
     """
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
+    unit = unit_over_first(jnp.abs(jnp.concatenate([first, second])).max(1))
+    first, second = first / unit, second / unit
     residual, gradient = first * (first - second), (first**2 + second**2) / 2
     mean = jnp.where(gradient.mean(0) > 0, gradient.mean(0), 1)
     share = residual.mean(0) / mean
@@ -121,6 +138,7 @@ def _sampled_gains(
     """D_i v(S) and D_i v(S') of every draw and player."""
     check_game(game)
     number = game.num_players
+    budget = read_budget(budget, number)
     num_draws = budget // (2 * number + 2)
     if num_draws < 2:
         needed = 4 * number + 4
@@ -129,12 +147,13 @@ def _sampled_gains(
             f"pass {needed} or more.",
             needed,
         )
-    pairs = _draw_pairs(as_key(key), number, num_draws)
+    pairs = _draw_pairs(read_key(key), number, num_draws)
     flips = jnp.concatenate([jnp.zeros((1, number), bool), jnp.eye(number, dtype=bool)])
     asked = pairs[:, :, None] ^ flips  # (draws, 2, itself and with each player changed, n)
     plan = Plan(asked.reshape(-1, number), asked.size // number)
-    answers = answer(game, plan, Options(batch_size, progress))
-    worths = jnp.asarray(answers.worths).reshape(num_draws, 2, number + 1, *game.empty.shape)
+    answers = answer(game, plan, read_options(batch_size, progress))
+    gains = answers.worths - game.empty  # in the precision of the worths
+    worths = jnp.asarray(gains).reshape(num_draws, 2, number + 1, *game.empty.shape)
     signs = jnp.where(pairs, 1, -1).astype(worths.dtype)
     signs = signs.reshape(*signs.shape, *(1,) * game.empty.ndim)
     return jnp.moveaxis(signs * (worths[:, :, :1] - worths[:, :, 1:]), 1, 0)

@@ -45,7 +45,8 @@ def reward(
         table, doublings [1. 2.]
     """
     check_game(game)
-    if not callable(function) and not isinstance(function, ClassReward):
+    unusable = not callable(function) or isinstance(function, type | Game | Host)
+    if unusable and not isinstance(function, ClassReward):
         raise InputTypeError(
             f"{function!r} is not a reward: pass a function of the outputs, or one of "
             "jaxshap.rewards, such as loss(labels)."

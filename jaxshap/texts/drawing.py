@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from jaxshap.errors import InputTypeError
+from jaxshap.games import shown
+
 if TYPE_CHECKING:
     from jaxshap.texts.text_explanation import TextExplanation
 
 POSITIVE, NEGATIVE = (213, 94, 0), (86, 180, 233)  # as in plots: distinct to the colour-blind
 MAX_OUTPUTS = 8  # that are drawn of one text
-SURE = 1.96  # standard errors from 0: fewer, and the sign is not certain
 
 
 class Piece(NamedTuple):
@@ -21,17 +23,19 @@ class Piece(NamedTuple):
 
     text: str
     value: float | None = None
-    error: float = 0.0
+    error: float = 0.0  # half of the 95 % interval
 
     @property
     def number(self) -> str:
-        """The value and its standard error, such as `+0.31 ± 0.02`."""
+        """The value and half of its 95 % interval, such as `+0.31 ± 0.04`; alone where exact."""
+        if self.error == 0:
+            return f"{self.value:+.2g}"
         return f"{self.value:+.2g} ± " + (f"{self.error:.1g}" if np.isfinite(self.error) else "?")
 
     @property
     def is_sure(self) -> bool:
         """Whether the sign is; where the error is unknown it is not."""
-        return self.error == 0 or bool(abs(self.value or 0) > SURE * self.error)
+        return self.error == 0 or bool(abs(self.value or 0) > self.error)
 
 
 class Drawn(NamedTuple):
@@ -54,6 +58,8 @@ class Drawn(NamedTuple):
 
 def as_html(explanation: "TextExplanation") -> str:
     """Each word on its colour above its value ± error; a dotted line where the sign is unsure."""
+    if not isinstance(getattr(explanation, "text", None), str):
+        raise InputTypeError(f"{shown(explanation)} is no explained text: pass one of them.")
     lines = []
     for drawn in _drawn(explanation):
         words = "".join(_html_piece(piece, drawn) for piece in drawn.pieces)
@@ -90,9 +96,8 @@ def _heading(explanation: "TextExplanation") -> list[str]:
 def _drawn(explanation: "TextExplanation") -> Iterator[Drawn]:
     """The outputs one after the other."""
     count = len(explanation.feature_names)
-    values, errors = (
-        part[0].reshape(count, -1) for part in (explanation.values, explanation.std_error)
-    )
+    halves = np.asarray(explanation.interval().upper) - explanation.values
+    values, errors = (part[0].reshape(count, -1) for part in (explanation.values, halves))
     bases, names = explanation.base_values[0].reshape(-1), explanation.output_names
     shown = min(MAX_OUTPUTS, values.shape[1])
     largest = float(np.abs(values[:, :shown]).max()) or 1.0
@@ -127,7 +132,7 @@ def _html_piece(piece: Piece, drawn: Drawn) -> str:
         f"border-radius:.2em;padding:.1em .15em{sure}"
     )
     number = html.escape(piece.number)
-    value, error = number.split(" ", 1)
+    value, _, error = number.partition(" ")
     below = "font-size:.65em;line-height:1.25em;white-space:nowrap;user-select:none"
     column = "display:inline-flex;flex-direction:column;align-items:center;vertical-align:top"
     return (

@@ -38,6 +38,8 @@ class TextExplanation(Explanation):
         degrees: see `Explanation`.
         features_are_columns: see `Explanation`.
         row_outputs: see `Explanation`.
+        words: see `Explanation`.
+        owner: see `Explanation`.
         interactions: see `Explanation`.
 
     Example:
@@ -47,7 +49,7 @@ class TextExplanation(Explanation):
         >>> print(jaxshap.texts.explain_texts(model, ["not good"])[0])
         Explanation of a text with 2 players: ... Exact() (exact), 4 evaluations
         output 1, of which 0 is the text without its players
-        not(-1 ± 0) good(+2 ± 0)
+        not(-1) good(+2)
     """
 
     def __getitem__(self, index: Any) -> Explanation:

@@ -14,11 +14,11 @@ from jaxshap.theory.eigenvalues import check_step as check_step
 from jaxshap.theory.eigenvalues import gram_matrix as gram_matrix
 from jaxshap.theory.eigenvalues import spectrum as spectrum
 from jaxshap.theory.eigenvalues import strong_convexity as strong_convexity
+from jaxshap.theory.last_iterate import ConstantSteps as ConstantSteps
+from jaxshap.theory.last_iterate import constant_steps as constant_steps
 from jaxshap.theory.regression import leverage_draws as leverage_draws
-from jaxshap.theory.sample_sizes import ConstantSteps as ConstantSteps
 from jaxshap.theory.sample_sizes import chebyshev as chebyshev
 from jaxshap.theory.sample_sizes import chebyshev_draws as chebyshev_draws
-from jaxshap.theory.sample_sizes import constant_steps as constant_steps
 from jaxshap.theory.sample_sizes import deviation as deviation
 from jaxshap.theory.sample_sizes import inverse_steps as inverse_steps
 from jaxshap.theory.sample_sizes import markov as markov

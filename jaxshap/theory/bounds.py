@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from jaxshap.games import kernel_mass
-from jaxshap.theory.eigenvalues import check_step, strong_convexity
+from jaxshap.games import kernel_mass, read_flag, read_number, read_whole
+from jaxshap.theory.eigenvalues import check_players, check_step, strong_convexity
 
 
 def gradient_bound(num_players: int, radius: float, bound: float, importance: bool = True) -> float:
@@ -32,6 +32,10 @@ def gradient_bound(num_players: int, radius: float, bound: float, importance: bo
         >>> round(by_importance, 3), round(uniform, 3)
         (89.853, 1057.005)
     """
+    read_number(radius, "radius", least=0)
+    read_number(bound, "bound", least=0)
+    read_flag(importance, "importance")
+    check_players(num_players)
     sizes = np.arange(1, num_players)
     by_size = 2 * kernel_mass(num_players) * np.sqrt(sizes) * (radius * np.sqrt(sizes) + bound)
     if importance:
@@ -89,6 +93,7 @@ def inverse_step_bound(
         >>> round(few, 4), round(many, 4)
         (10.5345, 0.1054)
     """
+    read_whole(num_steps, "num_steps", 0)
     return 4 * condition(num_players, radius, bound, importance) ** 2 / (num_steps + 1)
 
 
@@ -118,6 +123,7 @@ def root_step_bound(
         >>> round(few, 4), round(many, 4)
         (19.4838, 1.9484)
     """
+    read_whole(num_steps, "num_steps")
     return 6 * radius * condition(num_players, radius, bound, importance) / math.sqrt(num_steps)
 
 
@@ -163,6 +169,7 @@ def constant_step_bound(
         (46.135, 0.553)
     """
     check_step(step, num_players)
+    read_whole(num_steps, "num_steps")
     convexity = strong_convexity(num_players)
     shrinkage = step * convexity
     left = (1 - shrinkage) ** num_steps  # what the steps leave of the squared distance

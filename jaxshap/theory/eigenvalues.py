@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import kernel_mass
+from jaxshap.games import kernel_mass, read_number, read_whole
 
 MAX_GRAM_PLAYERS = 20  # gram_matrix enumerates 2**n coalitions of n players
 
@@ -49,7 +49,7 @@ def spectrum(num_players: int) -> Spectrum:
         >>> bool(np.isclose(eigenvalues, [closed_form.smaller] * 3 + [closed_form.larger]).all())
         True
     """
-    _check_players(num_players)
+    check_players(num_players)
     sizes = np.arange(1, num_players)
     mass = kernel_mass(num_players)
     off_diagonal = float((mass * sizes * (sizes - 1)).sum() / (num_players * (num_players - 1)))
@@ -76,7 +76,7 @@ def gram_matrix(num_players: int) -> Float[np.ndarray, "n n"]:
         >>> jaxshap.theory.gram_matrix(2).tolist()
         [[0.5, 0.0], [0.0, 0.5]]
     """
-    _check_players(num_players)
+    check_players(num_players)
     if num_players > MAX_GRAM_PLAYERS:
         raise InputError(
             f"gram_matrix sums over all 2**{num_players} coalitions: pass at most "
@@ -129,15 +129,15 @@ def check_step(step: float, num_players: int) -> None:
         a constant step of 0.7 is outside the theory for 4 playe
     """
     largest = 1 / strong_convexity(num_players)
-    if not 0 < step < largest:
+    if not 0 < read_number(step, "step") < largest:
         raise InputError(
             f"a constant step of {step} is outside the theory for {num_players} players: it must "
             f"lie between 0 and 1/μ = {largest:.4g}."
         )
 
 
-def _check_players(num_players: int) -> None:
-    if num_players < 2:
+def check_players(num_players: int) -> None:
+    if read_whole(num_players, "num_players") < 2:
         raise InputError(
             f"num_players={num_players}: the Shapley regression needs two players or more."
         )

@@ -18,6 +18,8 @@ from jaxshap.trees.path_dependent_values import (
 )
 from jaxshap.trees.readers.registry import is_tree_model as is_tree_model
 from jaxshap.trees.readers.registry import read_trees as read_trees
+from jaxshap.trees.unwrapping import Unwrapped as Unwrapped
+from jaxshap.trees.unwrapping import unwrap as unwrap
 
 __all__ = [
     "Ensemble",

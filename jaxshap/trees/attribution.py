@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jaxshap.engine import bucket
+from jaxshap.games import check_kind
 from jaxshap.trees.ensemble import Ensemble
 from jaxshap.trees.paths import MAX_TABLE_FEATURES, Paths, merged_paths
 from jaxshap.trees.structure import MISSING, Structure
@@ -48,6 +49,7 @@ def attribute(
     ensemble: Ensemble, rows: Any, kind: Kind, order: int
 ) -> Float[Array, "rows *players outputs"]:
     """Values of every row (`order` 1), or interactions of two features, on one side (`order` 2)."""
+    check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
     merged = merged_paths(ensemble.structure)
     codes = jnp.asarray(merged.structure.encode_narrow(rows))
     count = len(codes)

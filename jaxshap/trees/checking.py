@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jaxshap.errors import UnsupportedModelError
+from jaxshap.games import check_kind
 from jaxshap.trees.columns import is_frame
 from jaxshap.trees.ensemble import Ensemble
 from jaxshap.trees.readers.registry import reader_of
@@ -50,6 +51,7 @@ def check_reading(ensemble: Ensemble, model: Any, rows: Any) -> None:
         ...     print(str(error)[:60])
         DecisionTreeRegressor(max_depth=1) predicts something else t
     """
+    check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
     reader = reader_of(model)
     with warnings.catch_warnings(action="ignore"):  # of missing names, which are matched already
         raw = np.asarray(reader.raw_prediction(model, _as_the_model_takes(ensemble, rows)))

@@ -55,19 +55,32 @@ class Columns(NamedTuple):
         frame = self.arrange(table)
         if not self.labels:
             return frame
+        frame = frame if hasattr(frame, "iloc") else frame.to_pandas()  # as polars calls it
+        coded = frame.copy()
+        for name, labels in self._labelled(frame):
+            coded[name] = self._codes(frame[name], labels)
+        return coded
+
+    def words(self, table: Any) -> dict[str, tuple[str, ...]]:
+        """The labels behind the numbers that `numbers` makes, by the name of the column."""
+        if not is_frame(table) or not self.labels:
+            return {}
+        frame = self.arrange(table)
+        frame = frame if hasattr(frame, "iloc") else frame.to_pandas()
+        return {str(name): tuple(map(str, labels)) for name, labels in self._labelled(frame)}
+
+    def _labelled(self, frame: Any) -> list[tuple[Any, Sequence[Any]]]:
+        """The columns of an arranged DataFrame that hold labels, and those that the model knows."""
         of_category = [place for place, dtype in enumerate(frame.dtypes) if _is_category(dtype)]
         if self.labelled is None and of_category and len(of_category) != len(self.labels):
             raise InputError(
                 f"the table has {len(of_category)} columns of dtype category, and the model was "
                 f"fitted with {len(self.labels)}: give them the dtypes that they had then."
             )
-        coded = frame.copy()
         places = of_category if self.labelled is None else self.labelled
-        for place, labels in zip(places, self.labels, strict=False):  # no place: codes already
-            name = frame.columns[place]
-            if frame[name].dtype.kind not in "biuf":
-                coded[name] = self._codes(frame[name], labels)
-        return coded
+        pairs = zip(places, self.labels, strict=False)  # no place: codes already
+        named = [(frame.columns[place], labels) for place, labels in pairs]
+        return [(name, labels) for name, labels in named if frame[name].dtype.kind not in "biuf"]
 
     def _order(self, frame: Any) -> list[int] | None:
         """Where the columns of the model stand in a DataFrame, or None if it has other names."""

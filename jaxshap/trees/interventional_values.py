@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from jaxshap.games import check_kind
 from jaxshap.inputs import checked_weights
 from jaxshap.trees.attribution import Kind, attribute, with_diagonal
 from jaxshap.trees.direct import background_sum
@@ -99,6 +100,7 @@ def _kind(ensemble: Ensemble, background: Any, weights: Any) -> Kind:
 
 
 def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
+    check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
     codes = jnp.asarray(merged_paths(ensemble.structure).structure.encode_narrow(background)).T
     count, dtype = codes.shape[1], jax.dtypes.canonicalize_dtype(np.float64)
     if weights is None:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from jaxshap.games import check_kind
 from jaxshap.trees.attribution import Kind, attribute, with_diagonal
 from jaxshap.trees.direct import quadrature_sum
 from jaxshap.trees.ensemble import Ensemble
@@ -101,6 +102,7 @@ def base_margin(ensemble: Ensemble) -> Float[Array, "outputs"]:
         >>> jaxshap.trees.base_margin(trees).tolist()
         [1.0]
     """
+    check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
     structure = ensemble.structure
     nodes, tree = np.flatnonzero(structure.leaf >= 0), structure.tree_of_leaf
     share = structure.cover[nodes] / structure.cover[structure.roots[tree]]

@@ -8,10 +8,18 @@ import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import answer
+from jaxshap.engine import answer, check_squares, read_budget, read_key, unit_over_first
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Estimate, Plan
-from jaxshap.games import Game, as_key, draw_independent, full_precision, kernel_mass
+from jaxshap.games import (
+    Game,
+    check_game,
+    draw_independent,
+    full_precision,
+    kernel_mass,
+    read_number,
+    read_whole,
+)
 from jaxshap.trust.intervals import Interval, interval
 
 
@@ -80,7 +88,8 @@ class BayesPosterior(NamedTuple):
         Returns:
             The draws, of shape (count, n, *out).
         """
-        scatter_key, direction_key = jax.random.split(key)
+        count = read_whole(count, "count")
+        scatter_key, direction_key = jax.random.split(read_key(key))
         shape, dtype = self.scale.shape, self.values.dtype
         squares = jax.random.chisquare(scatter_key, self.num_coalitions, (count, *shape), dtype)
         sigma = jnp.sqrt(self.num_coalitions * self.scale / squares)
@@ -111,6 +120,7 @@ class BayesPosterior(NamedTuple):
         Raises:
             InputError: the level is not between 0 and 1.
         """
+        width = read_number(width, "width", above=0)
         lower, upper = self.interval(level)
         widest = float(jnp.max(upper - lower))
         return max(0, math.ceil(self.num_coalitions * ((widest / width) ** 2 - 1)))
@@ -140,14 +150,20 @@ def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPoste
         >>> print(np.asarray(jaxshap.trust.bayes_shap(0, game, budget=500).values).round(1))
         [1. 2. 3.]
     """
+    check_game(game)
+    budget = read_budget(budget, game.num_players)
     if budget < 3:
         raise BudgetError(
             f"budget={budget} does not buy one coalition: pass budget=3 or more.", needed=3
         )
     mass = kernel_mass(game.num_players)
-    coalitions = draw_independent(as_key(key), game.num_players, budget - 2, mass)
+    coalitions = draw_independent(read_key(key), game.num_players, budget - 2, mass)
     worths = answer(game, Plan(coalitions, len(coalitions))).worths
-    return posterior(coalitions, jnp.asarray(worths - game.empty))
+    gains = jnp.asarray(worths - game.empty)
+    unit = unit_over_first(gains)
+    check_squares(unit)
+    found = posterior(coalitions, gains / unit)
+    return found._replace(values=found.values * unit, scale=found.scale * unit * unit)
 
 
 @full_precision

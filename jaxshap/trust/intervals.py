@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Array, Float
 
-from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
+from jaxshap.games import as_numbers, check_kind, read_number
 
 
 class Interval(NamedTuple):
@@ -54,6 +54,7 @@ def interval(estimate: Estimate, level: float = 0.95, degrees: float | None = No
         >>> print(np.asarray(lower).round(2), np.asarray(upper).round(2))
         [0.02 2.  ] [1.98 2.  ]
     """
+    check_kind(estimate, Estimate, "estimate", "what jaxshap.estimate returned")
     degrees_of_each = estimate.degrees if degrees is None else degrees
     dtype = np.dtype(estimate.values.dtype)
     half = quantile(level, degrees_of_each).astype(dtype) * estimate.std_error
@@ -62,8 +63,7 @@ def interval(estimate: Estimate, level: float = 0.95, degrees: float | None = No
 
 def quantile(level: float, degrees: Any) -> np.ndarray:
     """How many standard errors reach from the middle to the end of an interval of Student's t."""
-    if not 0 < level < 1:
-        raise InputError(f"level={level}: pass a probability between 0 and 1, such as 0.95.")
+    level = read_number(level, "level", above=0, below=1)
     return one_sided_quantile((1 + level) / 2, degrees)
 
 
@@ -71,4 +71,5 @@ def one_sided_quantile(chance: float, degrees: Any) -> np.ndarray:
     """What a standardised error stays below with this chance; NaN without degrees of freedom."""
     from scipy.special import stdtrit  # slow to import, and not needed before
 
-    return np.asarray(stdtrit(np.asarray(degrees, np.float64), chance))
+    freedom = np.asarray(as_numbers(degrees, "degrees"), np.float64)
+    return np.asarray(stdtrit(freedom, chance))

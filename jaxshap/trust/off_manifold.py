@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jaxshap.engine import byte_limit
+from jaxshap.engine import byte_limit, read_key
 from jaxshap.errors import InputError
-from jaxshap.games import as_key
+from jaxshap.games import read_whole
 from jaxshap.inputs import read_background, read_table, read_weights
 from jaxshap.values import Score, Support, checked_weights, learn_support
 
@@ -93,6 +93,7 @@ def off_manifold_share(
         >>> bool(jaxshap.trust.off_manifold_share(data[:5], data).overall > 0.8)
         True
     """
+    num_orderings = read_whole(num_orderings, "num_orderings", 2)
     table = read_table(X, "X")
     background, options = read_weights(background)
     references = jnp.asarray(read_background(background, table))
@@ -119,7 +120,7 @@ def off_manifold_share(
     row_bytes = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     batch = max(1, byte_limit() // row_bytes)
     walk = _Walk(support, references, weights, jnp.asarray(owner), number, batch)
-    points, gains = map(np.asarray, _walked(walk, rows, as_key(key), num_orderings))
+    points, gains = map(np.asarray, _walked(walk, rows, read_key(key), num_orderings))
     return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), 1 - inside)
 
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from jaxshap.engine import read_budget, read_key
 from jaxshap.errors import BudgetError, InputError
-from jaxshap.games import all_coalitions, draw_independent, kernel_mass, log_binomial
+from jaxshap.games import all_coalitions, draw_independent, kernel_mass, log_binomial, read_whole
 
 MIN_BUDGET = 16  # evaluations, below which a sample of pairs says nothing
 
@@ -29,6 +30,8 @@ class PairSample(NamedTuple):
 
 def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> PairSample:
     """All pairs where the budget allows it, else independent draws by the Shapley kernel."""
+    num_players = read_whole(num_players, "num_players")
+    budget = read_budget(budget, num_players)
     if num_players < 2:
         raise InputError("a game of one player is additive: there is nothing to measure.")
     if 2**num_players - 2 <= budget:
@@ -43,6 +46,8 @@ def sample_pairs(key: Key[Array, ""], num_players: int, budget: int) -> PairSamp
             f"budget={budget} buys {budget // 2} pairs of coalitions: pass {needed} or more.",
             needed=needed,
         )
-    drawn = np.asarray(draw_independent(key, num_players, budget // 2, kernel_mass(num_players)))
+    drawn = np.asarray(
+        draw_independent(read_key(key), num_players, budget // 2, kernel_mass(num_players))
+    )
     sides, counts = np.unique(drawn ^ drawn[:, -1:], axis=0, return_counts=True)
     return PairSample(sides, counts / counts.sum(), counts)

@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.errors import InputError
+from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import as_numbers, read_number, read_whole, shown
 from jaxshap.trust.intervals import one_sided_quantile
 
 MAX_PAIRS = 2**22  # pairs of features that are compared at once, over all cases of a block
@@ -74,13 +75,19 @@ def stability(
     together (Bonferroni) and whatever the errors' correlation. An unknown standard error (NaN)
     makes nothing certain.
     """
-    number = values.shape[1]
-    if not 1 <= top < number:
+    values, std_error = _read_values(values, "values"), _read_values(std_error, "std_error")
+    degrees = np.asarray(as_numbers(degrees, "degrees"), np.float64)
+    if std_error.shape != values.shape or degrees.shape not in ((), values.shape):
+        raise InputError(
+            f"values have shape {values.shape}, std_error {std_error.shape} and degrees "
+            f"{degrees.shape}: pass one error and one number of degrees per value."
+        )
+    number, top = values.shape[1], read_whole(top, "top")
+    if top >= number:
         raise InputError(
             f"top={top}: pass a number from 1 to {number - 1}, one less than there are features."
         )
-    if not 0 < level < 1:
-        raise InputError(f"level={level}: pass a chance, such as 0.95.")
+    level = read_number(level, "level", above=0, below=1)
     fields = np.abs(values), std_error, np.broadcast_to(degrees, values.shape)
     sizes, errors, freedoms = (_cases(np.asarray(field)) for field in fields)
     block = max(1, MAX_PAIRS // number**2)
@@ -119,11 +126,20 @@ def run_agreement(
     """
     from scipy.stats import kendalltau  # slow to import, and not needed before
 
+    if not hasattr(runs, "__len__") or isinstance(runs, str | bytes):
+        raise InputTypeError(f"runs={shown(runs)}: pass a list of the values of each run.")
     if len(runs) < 2:
         raise InputError(
             f"run_agreement compares runs, and there are {len(runs)}: pass two or more."
         )
-    flat = [_cases(np.asarray(run)) for run in runs]
+    read = [_read_values(run, "a run") for run in runs]
+    top = read_whole(top, "top")
+    if shapes := {run.shape for run in read} - {read[0].shape}:
+        raise InputError(
+            f"runs have shapes {read[0].shape} and {shapes.pop()}: pass values of the same rows, "
+            "features and outputs."
+        )
+    flat = [_cases(run) for run in read]
     ranked = [np.argsort(-np.abs(run), axis=1, kind="stable") for run in flat]
     largest = [np.sort(order[:, :top], axis=1) for order in ranked]
     kendalls, signs, tops = [], [], []
@@ -133,6 +149,16 @@ def run_agreement(
         signs.append((np.sign(flat[one]) == np.sign(flat[other])).mean())
         tops.append((largest[one] == largest[other]).all(1).mean())
     return Agreement(float(np.mean(kendalls)), float(np.mean(signs)), float(np.mean(tops)))
+
+
+def _read_values(values: Any, what: str) -> np.ndarray:
+    """Numbers for rows, features and perhaps outputs."""
+    array = np.asarray(as_numbers(values, what))
+    if array.ndim < 2 or not array.size:
+        raise InputError(
+            f"{what} must have shape (rows, features, *outputs), none of them 0, not {array.shape}."
+        )
+    return array
 
 
 def _cases(

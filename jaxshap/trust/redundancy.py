@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from jaxshap.errors import InputError
-from jaxshap.inputs import read_table, read_weights
+from jaxshap.games import as_numbers, read_number
+from jaxshap.inputs import read_names, read_table, read_weights
 
 
 class Dilution(NamedTuple):
@@ -75,8 +76,7 @@ def redundant_features(background: Any, *, least: float = 0.8) -> list[list[int]
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, and not needed before
     from scipy.spatial.distance import squareform
 
-    if not 0 < least <= 1:
-        raise InputError(f"least={least}: pass an absolute rank correlation in (0, 1].")
+    least = read_number(least, "least", above=0, most=1)
     correlations = np.abs(_rank_correlations(background))
     if len(correlations) < 2:
         return []
@@ -99,6 +99,14 @@ def diluted(
     Values add up: for the marginal game of a model that is additive in these features, the sum is
     what their group would have.
     """
+    values, names = np.asarray(as_numbers(values, "values")), read_names(names, "names")
+    gain = read_number(gain, "gain", least=0)
+    columns = read_table(read_weights(background)[0], "the background").array.shape[1]
+    if values.ndim < 2 or not values.size or values.shape[1] != columns or len(names) != columns:
+        raise InputError(
+            f"values have shape {values.shape}, for {len(names)} names and {columns} columns of "
+            "the background: pass values (rows, features, *outputs) of the same features."
+        )
     dilutions = []
     mean = np.abs(values).mean(tuple({0, *range(2, values.ndim)}))
     for group in redundant_features(background, least=least):

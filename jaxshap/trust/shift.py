@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError
+from jaxshap.games import as_numbers
 
 
 def attribution_shift(
@@ -30,7 +31,8 @@ def attribution_shift(
         >>> jaxshap.trust.attribution_shift(np.array([[3.0, 1.0]]), np.array([[1.0, -1.0]]))
         0.25
     """
-    if values.shape[1:] != other.shape[1:]:
+    values, other = as_numbers(values, "values"), as_numbers(other, "other")
+    if values.ndim < 2 or 0 in (*values.shape, *other.shape) or values.shape[1:] != other.shape[1:]:
         raise InputError(
             f"values of shapes {values.shape} and {other.shape} are not of the same features and "
             "outputs: pass explanations of the same model."

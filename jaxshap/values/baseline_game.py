@@ -37,7 +37,7 @@ def baseline(
         >>> jaxshap.shapley_values(game)[:, 0].tolist()
         [2.0, 3.0]
     """
-    if weights is not None and np.size(weights) != 1:
+    if weights is not None and as_array(weights, "weights").size != 1:
         raise InputError(
             "baseline compares with one reference row, which needs no weights: omit weights=, or "
             "use jaxshap.marginal."
@@ -59,4 +59,6 @@ def baseline(
 def _with_rows(reference: Any, rows: Any) -> Any:
     """The reference with an axis of rows in front, where it has none."""
     reference = as_numbers(reference, "the background")
+    if not reference.ndim:
+        raise InputError("the background is a single number: pass one row of all features.")
     return reference[None] if reference.ndim == as_array(rows, "X").ndim - 1 else reference

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxshap.errors import InputError
-from jaxshap.games import Game, Host, full_precision, widened
+from jaxshap.games import Game, Host, check_function, check_kind, full_precision, widened
 from jaxshap.inputs import Players, checked_table, checked_weights
 from jaxshap.values.conditioning import Gaussian, How
 from jaxshap.values.sampled import filled_game
@@ -56,7 +56,9 @@ def conditional(
             "conditional games need the columns of a table, and players= divides other inputs: "
             "pass a table and groups of columns, or use jaxshap.marginal."
         )
+    check_function(model, "model", "one that maps a batch of rows to outputs")
     how = Gaussian() if how is None else how
+    check_kind(how, How, "how", "jaxshap.values.Gaussian(), Copula() or Nearby()")
     rows, references = checked_table(model, X, background)
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
     fill, num_points = full_precision(how.learn)(widened(references), shares)

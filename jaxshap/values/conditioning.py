@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.errors import InputError
+from jaxshap.games import read_number
 from jaxshap.inputs import spread
-from jaxshap.values.normal_draws import Affine, Quantiles, check_varies, normal_fill
+from jaxshap.values.normal_draws import Affine, Quantiles, check_draws, check_varies, normal_fill
 from jaxshap.values.sampled import Fill
 
 
@@ -63,6 +63,9 @@ class Gaussian(How):
     shrinkage: float = 0.0
     key: int = 0
 
+    def __post_init__(self) -> None:
+        check_draws(self)
+
     def learn(self, background, weights) -> tuple[Fill, int]:
         check_varies(background)
         margins = Affine(weights @ background, spread(background, weights))
@@ -92,6 +95,9 @@ class Copula(How):
     num_samples: int = 128
     shrinkage: float = 0.0
     key: int = 0
+
+    def __post_init__(self) -> None:
+        check_draws(self)
 
     def learn(self, background, weights) -> tuple[Fill, int]:
         check_varies(background)
@@ -127,11 +133,10 @@ class Nearby(How):
 
     bandwidth: float = 0.1
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandwidth", read_number(self.bandwidth, "bandwidth", above=0))
+
     def learn(self, background, weights) -> tuple[Fill, int]:
-        if not self.bandwidth > 0:
-            raise InputError(
-                f"bandwidth={self.bandwidth}: pass a positive number of standard deviations."
-            )
         scale = spread(background, weights) * self.bandwidth
         return _NearbyFill(background, jnp.asarray(weights), scale), len(background)
 

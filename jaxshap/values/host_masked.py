@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, PyTree
 
 from jaxshap.engine import Distinct, byte_limit, distinct_rows
-from jaxshap.games import Host, widened
+from jaxshap.games import Host, as_worths
 from jaxshap.inputs import check_outputs
 from jaxshap.values.mixing import masks, num_rows_of, padded
 
@@ -106,7 +106,7 @@ class HostMasked:
         outputs = outputs[rank]
         outputs = outputs.reshape(*shape, *outputs.shape[1:])
         letters = "mk,mrk...->mr..." if per_coalition else "k,mrk...->mr..."
-        return np.einsum(letters, weights, widened(outputs))
+        return np.einsum(letters, weights, as_worths(outputs))
 
 
 def distinct_inputs(inputs: PyTree[np.ndarray]) -> Distinct:

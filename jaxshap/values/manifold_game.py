@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import Game, widened
+from jaxshap.games import Game, check_function, widened
 from jaxshap.inputs import Players, checked_table, checked_weights
 from jaxshap.values.sampled import filled_game
 from jaxshap.values.support import Score, Support, learn_support
@@ -65,6 +65,7 @@ def manifold(
             "manifold games need the columns of a table, and players= divides other inputs: pass "
             "a table and groups of columns, or use jaxshap.marginal."
         )
+    check_function(model, "model", "one that maps a batch of rows to outputs")
     rows, references = checked_table(model, X, background)
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
     references = widened(jnp.asarray(references))

@@ -12,7 +12,15 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.engine import bucket, byte_limit, jitted_with_model
-from jaxshap.games import Game, Host, as_pytree, at_least_float32, widened
+from jaxshap.games import (
+    Game,
+    Host,
+    as_pytree,
+    as_worths,
+    at_least_float32,
+    check_function,
+    check_kind,
+)
 from jaxshap.inputs import (
     Players,
     check_alike,
@@ -40,6 +48,9 @@ def masked_game(
     Players are the columns of a table, or `players` says which parts of an input they own. The
     endpoints need no mixing: the model on the rows, and its mean over the references.
     """
+    check_function(model, "model", "one that maps a batch of rows to outputs")
+    if players is not None:
+        check_kind(players, Players, "players", "what jaxshap.tokens, segments or patches make")
     rows, references = checked_inputs(model, rows, references, players)
     weights = checked_weights(weights, num_rows_of(references), rows)
     columns = jax.tree.leaves(rows)[0].shape[1] if players is None else len(players)
@@ -139,7 +150,10 @@ class Masked:
 
     def weights_of_strata(self) -> Float[Array | np.ndarray, "strata"]:
         count = self.num_strata
-        weights = jnp.pad(self.weights, (0, -len(self.weights) % self.stratum_size))
+        traced = isinstance(self.weights, Tracer)
+        weights = self.weights if traced else jax.device_get(self.weights)
+        pad = jnp.pad if traced else np.pad
+        weights = pad(weights, (0, -len(weights) % self.stratum_size))
         return weights.reshape(-1, self.stratum_size).sum(1)[:count]
 
     def empties(self) -> Float[Array | np.ndarray, "strata rows *out"]:
@@ -178,14 +192,14 @@ class Masked:
         inputs = jax.tree.map(mix, masks(coalition, self.owner, rows), rows, references)
         shape = num_rows_of(rows), len(weights)
         outputs = self.model(jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), inputs))
-        outputs = widened(outputs.reshape(*shape, *outputs.shape[1:]))
+        outputs = as_worths(outputs.reshape(*shape, *outputs.shape[1:]))
         return weighted_sum(weights.astype(outputs.dtype), outputs)
 
 
 @jitted_with_model
 def _ends(masked: Masked):
     """The model on the rows and on the references, and its weighted mean over the references."""
-    full, ends = widened(masked.model(masked.rows)), widened(masked.model(masked.references))
+    full, ends = as_worths(masked.model(masked.rows)), as_worths(masked.model(masked.references))
     empty = weighted_sum(masked.weights.astype(ends.dtype), ends[None])[0]
     return full, ends, jnp.broadcast_to(empty, full.shape)
 
@@ -198,7 +212,7 @@ def outputs_of_ends(masked: Masked) -> tuple[Array, Array]:
 @jitted_with_model
 def _ends_with_parts_that_stay(masked: Masked):
     """The model on the rows, and v(∅), for which what stays is mixed with every reference."""
-    return widened(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
+    return as_worths(masked.model(masked.rows)), masked(jnp.zeros(masked.num_players, bool))
 
 
 @functools.partial(jitted_with_model, static_argnums=1)

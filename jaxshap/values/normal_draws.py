@@ -11,7 +11,7 @@ from jax.scipy.linalg import cho_solve
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import full_precision
+from jaxshap.games import full_precision, read_number, read_whole
 from jaxshap.values.sampled import Fill
 
 # of the correlations, below which float32 cannot tell a column from a combination of others
@@ -86,24 +86,30 @@ class _NormalFill:
         return jnp.where(coalition, row, self.margins.back(moved)), weights
 
 
+def check_draws(how: Any) -> None:
+    """Refuse a number of draws, a shrinkage or a key that is none."""
+    if read_whole(how.num_samples, "num_samples", 2) % 2:
+        raise InputError(
+            f"num_samples={how.num_samples}: pass an even number, since draws come in pairs."
+        )
+    read_number(how.shrinkage, "shrinkage", least=0, below=1)
+    read_whole(how.key, "key", -(2**63), 2**63 - 1)
+
+
 @full_precision
 def normal_fill(margins, scores, weights, how: Any) -> tuple[Fill, int]:
-    if how.num_samples < 2 or how.num_samples % 2 or not 0 <= how.shrinkage < 1:
-        raise InputError(
-            f"{how}: num_samples is an even number, since draws come in pairs, and shrinkage in "
-            "[0, 1)."
-        )
     number = scores.shape[1]
     correlations = jnp.einsum("m,mi,mj->ij", weights, scores, scores)
     eye = jnp.eye(number, dtype=correlations.dtype)
     correlations = jnp.where(eye > 0, 1, (1 - how.shrinkage) * correlations)
     _check_regular(correlations)
+    num_samples = int(how.num_samples)
     half = jax.random.normal(
-        jax.random.key(how.key), (how.num_samples // 2, number), correlations.dtype
+        jax.random.key(int(how.key)), (num_samples // 2, number), correlations.dtype
     )
     half = half @ jnp.linalg.cholesky(correlations).T
-    draws = jnp.stack([half, -half], axis=1).reshape(how.num_samples, number)
-    return _NormalFill(margins, correlations, draws, how.num_samples), how.num_samples
+    draws = jnp.stack([half, -half], axis=1).reshape(num_samples, number)
+    return _NormalFill(margins, correlations, draws, num_samples), num_samples
 
 
 def check_varies(background: Float[Array | np.ndarray, "m features"]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree, Shaped
 
 from jaxshap.engine import bucket, byte_limit, jitted_with_model
-from jaxshap.games import Host, as_pytree, widened
+from jaxshap.games import Host, as_pytree, as_worths
 from jaxshap.inputs import check_finite, check_outputs
 from jaxshap.values.mixing import num_rows_of
 from jaxshap.values.outputs import bytes_per_point_of
@@ -38,7 +38,7 @@ def predictions(
         outputs = np.asarray(_in_blocks(model, filled, size))[:count]
     check_outputs(outputs.shape, outputs.dtype, count)
     check_finite(outputs, count, what)
-    return widened(outputs)
+    return as_worths(outputs)
 
 
 def _in_blocks_of(

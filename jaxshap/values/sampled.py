@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.engine import byte_limit, jitted_with_model
-from jaxshap.games import Game, Host, as_pytree, widened
+from jaxshap.games import Game, Host, as_pytree, as_worths, widened
 from jaxshap.inputs import check_finite, check_outputs
 from jaxshap.values.masked import rematerialise
 from jaxshap.values.outputs import bytes_per_point_of, weighted_sum
@@ -112,7 +112,7 @@ class Filled(_DrawnStrata):
         @rematerialise
         def of_row(row):
             inputs, weights = fill(coalition, widened(row))
-            outputs = widened(self.model(inputs.astype(row.dtype)))
+            outputs = as_worths(self.model(inputs.astype(row.dtype)))
             return weighted_sum(weights.astype(outputs.dtype), outputs[None])[0]
 
         return jax.lax.map(of_row, self.rows, batch_size=min(self.rows_at_once, len(self.rows)))
@@ -166,7 +166,7 @@ class HostFilled(_DrawnStrata):
         outputs = self.model(inputs.reshape(-1, inputs.shape[-1]).astype(self.rows.dtype))
         check_outputs(outputs.shape, outputs.dtype, inputs.shape[0] * inputs.shape[1])
         outputs = outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
-        return np.einsum("rk,rk...->r...", weights, widened(outputs))
+        return np.einsum("rk,rk...->r...", weights, as_worths(outputs))
 
 
 @jax.jit

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import as_pytree, full_precision
+from jaxshap.games import as_pytree, check_function, full_precision, read_number, read_whole
 from jaxshap.inputs import spread
 
 FOLDS = 5
@@ -51,11 +51,11 @@ def learn_support(
     which all directions vary alike: where features go together, a small step off their line is a
     large one.
     """
-    if not 0 < inside <= 1:
-        raise InputError(f"inside={inside}: pass a share of the background in (0, 1].")
+    inside = read_number(inside, "inside", above=0, most=1)
     if score is None:
         most = len(references) - -(-len(references) // FOLDS)  # are known where a fold is left out
-        if not 1 <= neighbours <= most:
+        neighbours = read_whole(neighbours, "neighbours")
+        if neighbours > most:
             raise InputError(
                 f"neighbours={neighbours}: pass a number from 1 to {most}, four fifths of the "
                 f"{len(references)} rows "
@@ -65,6 +65,7 @@ def learn_support(
         return Support(
             score, jnp.quantile(_scores_of_new_rows(references, weights, neighbours), 1 - inside)
         )
+    check_function(score, "score", "one that scores points, larger for those like the data")
     score = as_pytree(score)
     own = score(references)
     if own.shape != (len(references),):

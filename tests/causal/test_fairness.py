@@ -170,7 +170,7 @@ def test_the_picture_shows_each_feature_and_the_sum_and_changes_nothing():
     assert "men less women" in ax.get_xlabel()
     np.testing.assert_array_equal(found.values, before)
     assert jaxshap.plots.disparity(found, ax=ax) is ax
-    few = jaxshap.plots.disparity(found, most=1)
+    few = jaxshap.plots.disparity(found, max_display=1)
     assert "2 smaller ones not shown" in few.get_xlabel()
 
 
@@ -180,7 +180,7 @@ def test_what_cannot_be_done_says_what_to_do():
     with pytest.raises(ValueError, match="one label a row"):
         disparity(one, ["a", "b"])
     for missing in (None, np.nan):
-        with pytest.raises(ValueError, match=r"1 row\(s\) have no group"):
+        with pytest.raises(ValueError, match=r"1 row\(s\) have no label"):
             disparity(one, np.array(["a", "b", "a", missing], object))
     with pytest.raises(ValueError, match="two groups or more"):
         disparity(one, ["a"] * 4)

@@ -28,7 +28,7 @@ def failing(rows):
     raise RuntimeError("no weights")
 
 def labels(rows):
-    return np.asarray(rows)[:, 0].astype(int)
+    return np.where(np.asarray(rows)[:, 0] > 0, "yes", "no")
 
 calls = 0
 

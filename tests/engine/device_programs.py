@@ -26,6 +26,8 @@ from jaxshap.estimators import (
     RegressionAdjusted,
     Scattered,
 )
+from jaxshap.gradients.calls import weighted_gains
+from jaxshap.hierarchies import Winter, hierarchy
 from jaxshap.lime.fits import fits_of
 from jaxshap.trees.ensemble import Tree, make_ensemble
 from jaxshap.values import Copula, Gaussian, Nearby
@@ -34,6 +36,7 @@ PLAYERS, OUTPUTS, STRATA = 6, 2, 3
 rng = np.random.default_rng(0)
 ROWS, BACKGROUND = (jnp.asarray(rng.normal(size=(k, 5)), np.float32) for k in (2, 12))
 WORTHS = (np.tanh(rng.normal(size=(2**PLAYERS, OUTPUTS))) + 1).astype(np.float32)
+WINTER = Winter(hierarchy([[0, 1], [2, [3, 4]], 5]))
 VARIANTS = [
     RegressionAdjusted(BoostedTrees(num_trees=4)),
     RegressionAdjusted(LinearSurrogate()),
@@ -44,6 +47,8 @@ VARIANTS = [
     MSR(paired=False),
     ProjectedSGD(batch=2),
     Scattered(jaxshap.Leverage()),
+    WINTER,
+    WINTER.affordable(PLAYERS, 2**PLAYERS),
 ]
 ESTIMATORS_ON_DEVICE = [kind() for kind in ESTIMATORS] + VARIANTS
 BUDGET = 45
@@ -174,6 +179,9 @@ OTHERS = {
     "exact interactions": of_table(lambda game: interactions.exact_interactions(game).values),
     "shapley values": of_table(jaxshap.shapley_values),
     "residual norms": of_table(residuals.norms),
+    "residual flows": of_table(residuals.flows),
+    "component": (interactions.component(model, BACKGROUND, (0, 1)), (ROWS[:, :2],)),
+    "integrated gradients": (weighted_gains, (jnp.ones((3, 2, 5, 2)), jnp.ones(3))),
     "mean over rows": of_table(lambda game: jaxshap.rewards.averaged(game).full),
     "ridge": surrogate(None),
     "forward selection": surrogate(jaxshap.lime.ForwardSelection(2)),

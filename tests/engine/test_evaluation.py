@@ -8,7 +8,8 @@ from known_games import asymmetric_game, membership, random_table
 
 import jaxshap
 from jaxshap.engine import batches as engine_batches
-from jaxshap.engine import evaluation
+from jaxshap.engine import dispatch, evaluation
+from jaxshap.games import devices
 from jaxshap.games.coalitions import all_coalitions
 
 WORTHS = random_table(0, 6).astype(np.float32)
@@ -87,8 +88,44 @@ def test_quick_batches_run_many_a_call_and_slow_ones_one_by_one(monkeypatch, sec
     )
     game = asymmetric_game(6)
     worths = jaxshap.evaluate(game, COALITIONS, batch_size=2)
-    assert counts == expected
+    assert counts == expected, counts
     np.testing.assert_array_equal(worths, jaxshap.evaluate(game, COALITIONS, batch_size=64))
+
+
+def test_a_device_has_the_next_batches_before_the_host_looks_at_these(monkeypatch):
+    """Off the CPU: two looks are on their way, and a look copies many calls at once."""
+    events = []
+
+    def logged(module, name, event, run):
+        monkeypatch.setattr(module, name, lambda *args: events.append(event) or run(*args))
+
+    monkeypatch.setattr(devices, "platform", lambda: "gpu")
+    monkeypatch.setattr(dispatch, "MAX_BATCHES", 2)
+    monkeypatch.setattr(evaluation, "POLL_INTERVAL_SECONDS", 1e9)
+    logged(dispatch, "start_on_device", "call", dispatch.start_on_device)
+    logged(dispatch.Work, "finish", "look", dispatch.Work.finish)
+    game = asymmetric_game(6)
+    worths = jaxshap.evaluate(game, COALITIONS, batch_size=2)
+    np.testing.assert_array_equal(worths, jaxshap.evaluate(game, COALITIONS, batch_size=64))
+    asked = [1, 1, 2, 8, 5]  # calls of two batches for 1, 1, 4, 16 and 10 of them
+    expected = ["call", *(event for count in asked[1:] for event in ["call"] * count + ["look"])]
+    assert events[:-2] == [*expected, "look"]
+
+
+def test_numpy_arrays_of_a_model_are_copied_to_the_device_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        engine_batches,
+        "_worths",
+        lambda *args, run=engine_batches._worths: calls.append(args[0]) or run(*args),
+    )
+    weights = np.arange(5, dtype=np.float32)
+    model = jax.tree_util.Partial(lambda weights, rows: rows @ weights, weights)
+    game = jaxshap.marginal(model, np.ones((1, 5), np.float32), np.zeros((1, 5), np.float32))
+    jaxshap.evaluate(game, all_coalitions(5), batch_size=4)
+    assert len(calls) > 1
+    for leaves in zip(*map(jax.tree.leaves, calls), strict=True):
+        assert all(isinstance(leaf, jax.Array) and leaf is leaves[0] for leaf in leaves)
 
 
 def test_a_last_batch_that_is_not_full_compiles_nothing_new(compilations):
@@ -231,13 +268,13 @@ def test_an_interrupt_among_repetitions_keeps_a_prefix():
 
 
 def test_a_device_evaluates_repeated_coalitions_once(monkeypatch):
-    game, counts, asked = asymmetric_game(6), [], engine_batches.worths_on_device
+    game, counts, asked = asymmetric_game(6), [], dispatch.start_on_device
 
     def counted(game, coalitions, *how):
         counts.append(len(coalitions))
         return asked(game, coalitions, *how)
 
-    monkeypatch.setattr(evaluation, "worths_on_device", counted)
+    monkeypatch.setattr(dispatch, "start_on_device", counted)
     order = np.tile(np.arange(1, 9), 5)
     worths = jaxshap.evaluate(game, COALITIONS[order])
     assert sum(counts) == 8

@@ -10,7 +10,7 @@ import pytest
 from known_games import asymmetric_game, brute_force_shapley, membership, random_table
 
 import jaxshap
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import Balanced, Leverage, Permutation, Plan, Scattered, balanced_readout
 from jaxshap.estimators.balanced_design import PairSequence, pair_sequence

@@ -18,7 +18,7 @@ from known_games import (
 )
 
 import jaxshap
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.errors import BudgetError
 from jaxshap.estimators import (
     MSR,

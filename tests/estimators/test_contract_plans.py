@@ -8,7 +8,7 @@ from test_contract import every_estimator, game_of
 
 import jaxshap
 from jaxshap.engine.memory import bucket
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.errors import BudgetError
 
 planned = jax.jit(

@@ -9,7 +9,7 @@ import pytest
 from known_games import brute_force_shapley, random_table
 
 import jaxshap
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.estimators import DistinctGains
 from jaxshap.games import draw_of_sizes
 

@@ -7,7 +7,7 @@ import pytest
 from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
-from jaxshap.engine.runner import make_plan
+from jaxshap.engine.plans import make_plan
 from jaxshap.errors import InputError
 from jaxshap.estimators import BoostedTrees, LinearSurrogate, PairwiseSurrogate
 
@@ -71,12 +71,12 @@ def test_owen_takes_the_samples_it_is_told_to():
     assert len(plan.coalitions) == 4 * 3 * 7
     with pytest.raises(ValueError, match="pass budget=86 or more"):
         planned(jaxshap.Owen(4, samples_per_level=3), 6, 85)
-    with pytest.raises(ValueError, match="num_levels=0: pass a positive number"):
+    with pytest.raises(ValueError, match="num_levels=0: pass a whole number from 1"):
         jaxshap.Owen(0)
     with pytest.raises(ValueError, match="num_levels=3: pass an even number"):
         jaxshap.Owen(3, halved=True)
     for samples in (0, -3):
-        with pytest.raises(InputError, match=f"samples_per_level={samples}: pass a positive"):
+        with pytest.raises(InputError, match=f"samples_per_level={samples}: pass a whole number"):
             jaxshap.Owen(4, samples_per_level=samples)
 
 
@@ -147,7 +147,7 @@ def test_the_values_of_a_surrogate_are_those_of_the_game_it_fitted(surrogate):
 
 
 def test_a_single_fold_is_refused():
-    with pytest.raises(InputError, match="num_folds=1: pass 2 folds or more"):
+    with pytest.raises(InputError, match="num_folds=1: pass a whole number from 2"):
         jaxshap.RegressionAdjusted(num_folds=1)
 
 

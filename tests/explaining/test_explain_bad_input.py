@@ -151,7 +151,7 @@ BAD = {
         BACKGROUND,
         {"tol": 0},
         ValueError,
-        "positive share of the spread",
+        "tol=0: pass a number above 0",
     ),
     "too many output names": (
         ROWS,

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import jaxshap
+from jaxshap.explaining import outlook
+from jaxshap.explaining.limits import Limits
+from jaxshap.explaining.pace import Timing
 
 
 def wide(x):
@@ -173,3 +176,40 @@ def test_an_estimator_without_errors_is_named_before_the_budget_is_gone():
         )
     assert ex.num_evaluations < 2000
     assert np.isnan(ex.std_error).all()
+
+
+class TestOutlook:
+    def test_errors_that_fall_with_the_root_of_the_cost_say_what_a_tolerance_costs(self):
+        assert outlook.expected_size([0.04, 0.02], [100, 400], 0.01) == pytest.approx(1600)
+        fast = outlook.expected_size([0.04, 0.01], [100, 200], 0.001)
+        assert fast == pytest.approx(200 * 10 ** (1 / 2))
+        assert np.isnan(outlook.expected_size([np.nan], [100], 0.01))
+
+    def test_a_tolerance_that_cannot_be_met_ends_early_and_says_what_it_would_cost(self):
+        """Errors of random orderings fall with the root: 1e-6 would take 1e8 evaluations."""
+        model = Counted()
+        how = {"estimator": jaxshap.Permutation(antithetic=False), "budget": 40_000}
+        with pytest.warns(jaxshap.ToleranceWarning, match="are expected to meet it"):
+            ex = jaxshap.explain(jaxshap.host(model), *tables(1, 1, 20), tol=1e-6, **how)
+        assert ex.num_evaluations < 10_000
+
+    def test_a_tolerance_that_the_budget_may_meet_is_not_given_up(self):
+        limits = Limits((100, 200, 400, 800), tol=0.01)
+        assert not outlook.is_hopeless(limits, [0.04, 0.03], [100, 200])  # too few rounds
+        assert not outlook.is_hopeless(limits, [0.04, 0.03, 0.02], [100, 200, 400])
+        assert outlook.is_hopeless(limits, [0.4, 0.3, 0.2], [100, 200, 400])
+
+    def test_a_long_wait_is_announced_once(self):
+        limits = Limits((100, 10_000), tol=0.01)
+        slow = [Timing(100, 0.5, 0.0)]
+        with pytest.warns(jaxshap.TimeWarning, match="about 1,600 evaluations, 12 minutes"):
+            outlook.announce(limits, [0.04], [100], slow)
+        with warnings.catch_warnings(action="error"):
+            outlook.announce(limits, [0.04], [100], [Timing(100, 0.001, 0.0)])
+            outlook.announce(limits, [0.04, 0.02], [100, 200], slow * 2)
+
+    def test_the_bar_says_what_it_costs(self):
+        limits = Limits((100, 10_000), tol=0.01)
+        assert outlook.cost_words(limits, [], []) == "at most 10,000 evaluations"
+        assert outlook.cost_words(limits, [0.04], [100]) == "about 1,600 evaluations for tol=0.01"
+        assert outlook.cost_words(Limits((100,)), [], []) == ""

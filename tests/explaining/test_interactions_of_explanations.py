@@ -53,10 +53,8 @@ def test_they_are_those_of_the_marginal_game_within_their_errors(explained):
 
 
 def test_exact_values_have_exact_interactions():
-    few = [0, 1, 2]
-    found = jaxshap.explain(
-        lambda rows: rows.prod(1), X[:, few], BACKGROUND[:, few], interactions=3
-    )
+    how = X[:, :3], BACKGROUND[:, :3]
+    found = jaxshap.explain(lambda rows: rows.prod(1), *how, interactions=3)
     game = jaxshap.marginal(lambda rows: rows.prod(1), *how)
     expected = jaxshap.interactions.exact_interactions(game, order=3)
     np.testing.assert_allclose(found.interactions.values, expected.values, atol=1e-5)

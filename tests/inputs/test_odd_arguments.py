@@ -153,3 +153,11 @@ def test_errors_keep_what_was_evaluated_on_their_way_from_a_worker(error):
     np.testing.assert_array_equal(carried.explanation.values, error.explanation.values)
     budget = pickle.loads(pickle.dumps(jaxshap.BudgetError("too little", 7)))
     assert (str(budget), budget.needed) == ("too little", 7)
+
+
+def test_every_error_and_warning_survives_pickling():
+    for kind in vars(jaxshap.errors).values():
+        is_error = isinstance(kind, type) and issubclass(kind, BaseException)
+        if is_error and kind not in (jaxshap.EvaluationError, jaxshap.Interrupted):
+            carried = pickle.loads(pickle.dumps(kind("what happened")))
+            assert (type(carried), str(carried)) == (kind, "what happened")

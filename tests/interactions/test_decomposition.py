@@ -300,7 +300,7 @@ def test_transforms_of_small_sets_are_those_of_their_definition():
 def test_bars_show_the_largest_components_and_what_the_others_add_up_to(wide_game):
     parts = decompose(wide_game).pick(1, 0)
     before = np.array(parts.values)
-    ax = jaxshap.plots.component_bars(parts, names=list("abcde"), most=6)
+    ax = jaxshap.plots.component_bars(parts, names=list("abcde"), max_display=6)
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels[-1] == "25 other components"
     widths = [bar.get_width() for bar in ax.patches]

@@ -299,7 +299,7 @@ def test_pictures_show_every_player_and_change_nothing():
     heat = jaxshap.plots.interaction_heatmap(interactions, names=names)
     assert [label.get_text() for label in heat.get_xticklabels()] == names
     np.testing.assert_allclose(heat.images[0].get_array(), interactions.matrix(), atol=1e-6)
-    network = jaxshap.plots.interaction_network(interactions, names=names, most=4)
+    network = jaxshap.plots.interaction_network(interactions, names=names, max_display=4)
     assert {text.get_text() for text in network.texts} == set(names)
     drawn = [line for line in network.lines if len(line.get_xdata())]
     assert len(drawn) == 4
@@ -316,11 +316,11 @@ def test_pictures_show_every_player_and_change_nothing():
 
 def test_bars_and_stacks_show_sets_of_all_orders():
     interactions = exact_interactions(game_of(random_table(10, 5).astype(np.float32)), "k-SII", 3)
-    bars = jaxshap.plots.interaction_bars(interactions, most=6)
+    bars = jaxshap.plots.interaction_bars(interactions, max_display=6)
     heights = [bar.get_height() for bar in bars.patches]
     strongest = np.sort(np.abs(interactions.values))[-6:][::-1]
     np.testing.assert_allclose(np.abs(heights), strongest, rtol=1e-5)
-    stack = jaxshap.plots.interaction_stack(interactions, most=4)
+    stack = jaxshap.plots.interaction_stack(interactions, max_display=4)
     pushed = sum(part.get_width() for part in stack.patches)
     np.testing.assert_allclose(pushed, np.abs(interactions.values).sum(), rtol=1e-5)
     total = float(interactions.base_values + interactions.values.sum())

@@ -430,7 +430,7 @@ def test_coefficients_are_those_of_the_lime_package_at_equal_settings():
 def test_the_picture_of_stability_has_a_line_for_each_feature():
     X = table()
     found = jaxshap.lime.width_stability(5, bent, X[:2], X, num_samples=300)
-    ax = jaxshap.plots.lime_stability(found, row=1, output=0, most=3)
+    ax = jaxshap.plots.lime_stability(found, row=1, output=0, max_display=3)
     names = [line.get_label() for line in ax.lines[:3]]
     assert len(set(names)) == 3
     np.testing.assert_allclose(

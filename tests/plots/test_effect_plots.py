@@ -36,7 +36,7 @@ def test_ice_draws_some_rows_and_the_mean_of_all_in_the_axes_it_is_given():
     curves = jaxshap.effects.ice(bilinear, ROWS, 0, grid_resolution=7)
     before = np.array(curves.values)
     ax = pyplot.subplots()[1]
-    assert plots.ice(curves, most=10, ax=ax) is ax
+    assert plots.ice(curves, max_display=10, ax=ax) is ax
     lines = [line for line in ax.lines if len(line.get_xdata()) == 7]
     assert len(lines) == 11
     np.testing.assert_allclose(lines[-1].get_ydata(), curves.values.mean(0), atol=1e-5)

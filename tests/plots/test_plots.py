@@ -14,6 +14,7 @@ import pytest
 
 import jaxshap
 from jaxshap import plots
+from jaxshap.plots.style import signed_colours
 
 NORMAL = statistics.NormalDist().inv_cdf(0.975)  # standard errors on either side of an interval
 NAMES = ("age", "income", "zip", "rooms", "floor", "year")
@@ -99,7 +100,7 @@ OURS = {
 THEIRS = {
     "beeswarm": (plots.beeswarm, explanation(30)),
     "scatter": (lambda ex, ax: plots.scatter(ex, "age", ax=ax), explanation(30)),
-    "scatter by": (lambda ex, ax: plots.scatter(ex, "age", by="zip", ax=ax), explanation(30)),
+    "scatter by": (lambda ex, ax: plots.scatter(ex, "age", color="zip", ax=ax), explanation(30)),
     "heatmap": (plots.heatmap, explanation(30)),
     "shap_bar": (plots.shap_bar, explanation(30)),
 }
@@ -169,7 +170,7 @@ def test_two_texts_on_a_page_have_elements_of_their_own():
 
 def test_bars_are_values_and_their_errors_1_96_standard_errors():
     ex = explanation()
-    ax = plots.bar(ex, most=4)
+    ax = plots.bar(ex, max_display=4)
     order = np.argsort(-np.abs(ex.values[0]))[:4]
     values, errors = ex.values[0, order], NORMAL * ex.std_error[0, order]
     np.testing.assert_allclose(lengths(ax), values)
@@ -198,7 +199,7 @@ def test_errors_of_a_mean_fall_with_the_number_of_rows_only_where_draws_are_sepa
 @pytest.mark.parametrize(("features", "most"), [(6, 10), (6, 5), (6, 3), (200, 10), (1, 10)])
 def test_a_waterfall_goes_from_the_base_value_to_the_prediction(features, most):
     ex = explanation(features=features)
-    ax = plots.waterfall(ex, most=most)
+    ax = plots.waterfall(ex, max_display=most)
     base, prediction = ex.base_values[0], ex.base_values[0] + ex.values[0].sum()
     starts = np.array([patch.get_x() for patch in ax.patches])
     ends = starts + lengths(ax)
@@ -247,7 +248,7 @@ def test_the_error_of_the_smaller_features_is_the_tighter_of_two_bounds():
     values = np.array([[5.0, 4.0, 0.3, 0.2, 0.1]])
     for errors in ([1, 2, 0.1, 0.2, 0.3], [0.1, 0.2, 1, 2, 3]):
         ex = explanation(features=5, values=values, std_error=np.array([errors], float))
-        half = np.diff(error_extents(plots.waterfall(ex, most=2)), axis=1)[-1, 0] / 2
+        half = np.diff(error_extents(plots.waterfall(ex, max_display=2)), axis=1)[-1, 0] / 2
         np.testing.assert_allclose(half, NORMAL * min(sum(errors[:2]), sum(errors[2:])))
 
 
@@ -265,7 +266,7 @@ def test_the_error_of_the_smaller_features_holds_over_keys():
     for key in range(40):
         estimator = jaxshap.Permutation(antithetic=False)
         ex = jaxshap.explain(model, row, 0 * row, estimator=estimator, budget=80, key=key)
-        ax = plots.waterfall(ex, most=2)
+        ax = plots.waterfall(ex, max_display=2)
         sums.append(lengths(ax)[-1])
         bounds.append(np.diff(error_extents(ax), axis=1)[-1, 0] / 2 / NORMAL)
         plt.close("all")
@@ -275,7 +276,7 @@ def test_the_error_of_the_smaller_features_holds_over_keys():
 def test_compared_values_stand_at_the_name_of_their_feature():
     first = explanation()
     second = explanation(seed=1)[:, list(NAMES[::-1])]
-    ax = plots.compare({"first": first, "second": second}, most=6)
+    ax = plots.compare({"first": first, "second": second}, max_display=6)
     names = [label.split(" = ")[0] for label in labels(ax)]
     wanted = [ex[0, name].values[0, 0] for ex in (first, second) for name in names]
     errors = [NORMAL * ex[0, name].std_error[0, 0] for ex in (first, second) for name in names]
@@ -289,7 +290,7 @@ def test_compared_values_stand_at_the_name_of_their_feature():
 
 def test_classes_of_a_row_stand_side_by_side():
     ex = explanation(outputs=("a", "b", "c"))
-    ax = plots.classes(ex, most=6)
+    ax = plots.classes(ex, max_display=6)
     names = [label.split(" = ")[0] for label in labels(ax)]
     wanted = [ex[0, name, output].values[0, 0] for output in "abc" for name in names]
     np.testing.assert_allclose(lengths(ax), wanted)
@@ -298,7 +299,7 @@ def test_classes_of_a_row_stand_side_by_side():
 
 def test_classes_of_rows_stand_on_each_other_and_end_at_their_sum():
     ex = explanation(9, outputs=("a", "b", "c"))
-    ax = plots.classes(ex, most=6)
+    ax = plots.classes(ex, max_display=6)
     means = np.abs(ex.values).mean(0)
     order = np.argsort(-means.sum(1))
     np.testing.assert_allclose(lengths(ax).reshape(3, 6), means[order].T)
@@ -355,7 +356,7 @@ def test_colours_of_patches_are_those_of_the_colour_bar_where_the_image_is_white
     ax = plots.patches(ex, PLAYERS.owner)
     drawn = np.asarray(ax.images[0].get_array())
     extent = 1.25 * np.abs(ex.values).max()
-    wanted = plt.get_cmap("PuOr_r")((ex.values[0] / extent + 1) / 2)[:, :3]
+    wanted = signed_colours()((ex.values[0] / extent + 1) / 2)[:, :3]
     light = drawn[..., 0] / wanted[PLAYERS.owner][..., 0]
     np.testing.assert_allclose(drawn, wanted[PLAYERS.owner] * light[..., None], rtol=1e-6)
     np.testing.assert_allclose(light, light[0, 0], rtol=1e-6)
@@ -389,7 +390,7 @@ def test_texts_hold_the_words_of_their_rows():
 
 def test_residual_shares_are_drawn_in_percent_with_their_errors():
     shares = jaxshap.Estimate(np.array([0.1, 0.5, 0.3]), np.array([0.01, 0.02, np.nan]))
-    ax = plots.residual_shares(shares, ["a", "b", "c"], most=2)
+    ax = plots.residual_shares(shares, ["a", "b", "c"], max_display=2)
     np.testing.assert_allclose(lengths(ax), [50, 30])
     np.testing.assert_allclose(error_extents(ax), [[50 - 2 * NORMAL, 50 + 2 * NORMAL]])
     assert labels(ax) == ["b", "c"]
@@ -514,7 +515,7 @@ def test_dollars_in_names_are_not_mathematics(name):
     if name.startswith("scatter"):
 
         def draw(ex, ax):
-            return plots.scatter(ex, 0, by=1, ax=ax)
+            return plots.scatter(ex, 0, color=1, ax=ax)
 
     ax = draw(dataclasses.replace(ex, feature_names=names), ax=None)
     ax.figure.canvas.draw()  # mathematics that cannot be read is an error here
@@ -581,7 +582,7 @@ def test_what_a_feature_was_has_all_digits_before_its_point(number, text):
         (lambda: plots.text(explanation(2), [["a"] * 6]), "6 words for each of 2 rows"),
         (lambda: plots.residual_shares(np.zeros((3, 2))), r"shares\[:, 0\]"),
         (lambda: plots.residual_shares(np.zeros(3), ["a"]), "1 names for 3 players"),
-        (lambda: plots.bar(explanation(), most=0), "most=0: pass how many"),
+        (lambda: plots.bar(explanation(), max_display=0), "max_display=0: pass how many"),
         (lambda: plots.bar(explanation(3)[[]]), "nothing to draw"),
     ],
 )

@@ -1,7 +1,9 @@
 """The HTML report: what it says, that it is safe, and how it behaves in a real browser."""
 
+import csv
 import dataclasses
 import html.parser
+import io
 import json
 import os
 import pathlib
@@ -174,7 +176,7 @@ def test_a_report_that_cannot_be_written_leaves_the_older_one(tmp_path, monkeypa
 
 
 def test_a_wrong_number_of_labels_is_refused():
-    with pytest.raises(ValueError, match="2 labels for 6 rows"):
+    with pytest.raises(ValueError, match=r"shape \(2,\) for 6 rows"):
         report_html(explanation(), labels=[0, 1])
 
 
@@ -307,10 +309,9 @@ def page(tmp_path_factory):
     ex = explanation(rows=20, names=names)
     ex.data[:, names.index("plain")] = 0
     ex.data[3, 3] = 94117
+    ex = dataclasses.replace(ex, words={"plain": ("zero",)})
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(
-        report_html(ex, labels=["b", "a"] * 10, texts={"plain": ["zero"]}), encoding="utf-8"
-    )
+    path.write_text(report_html(ex, labels=["b", "a"] * 10), encoding="utf-8")
     with open_page(path.as_uri() + "#row=3") as page:
         yield page, ex
         assert page.problems == []
@@ -521,3 +522,53 @@ def test_unusual_explanations_open_without_a_problem(tmp_path, case):
         assert page.problems == []
         assert "NaN" not in page.run("document.querySelector('main').innerHTML")
         assert "undefined" not in page.run("document.querySelector('main').innerHTML")
+
+
+@needs_browser
+def test_rows_are_filtered_by_what_their_features_were_and_by_text(page):
+    page, ex = page
+
+    def rows(wanted):
+        page.run(f"at('filter').value = {json.dumps(wanted)}, drawRows()")
+        lines = "[...document.querySelectorAll('#rows tbody tr')].map(line => +line.dataset.row)"
+        return sorted(page.run(lines))
+
+    place = ex.feature_names.index("x1")
+    assert rows("x1 > 0.5") == np.flatnonzero(ex.data[:, place] > 0.5).tolist()
+    assert rows("plain = zero") == list(range(20))
+    assert rows("no such text") == []
+    assert page.run("at('matching').textContent") == "0 of 20 rows"
+    assert rows("") == list(range(20))
+
+
+@needs_browser
+def test_the_values_are_downloaded_as_a_table_that_no_spreadsheet_runs(page):
+    page, ex = page
+    lines = list(csv.DictReader(io.StringIO(page.run("csv()"))))
+    assert len(lines) == ex.values.size
+    line = next(line for line in lines if line["row"] == "3" and line["output"] == "<yes>")
+    assert float(line["value"]) == pytest.approx(ex.values[3, 0, 1], rel=1e-5)
+    assert float(line["std_error"]) == pytest.approx(ex.std_error[3, 0, 1], rel=1e-5)
+    assert {line["feature"] for line in lines} == set(ex.feature_names)
+    assert {line["feature_value"] for line in lines if line["feature"] == "plain"} == {"zero"}
+
+
+@needs_browser
+def test_the_page_is_dark_where_the_reader_asks_for_it(page):
+    page, _ = page
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    assert page.run(paper) == "rgb(255, 255, 255)"
+    page.send("Emulation.setEmulatedMedia", features=dark)
+    assert page.run(paper) == "rgb(22, 22, 22)"
+    page.send("Emulation.setEmulatedMedia", features=[])
+
+
+def test_interactions_that_were_asked_for_are_listed():
+    rows, background = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3))
+    explained = jaxshap.explain(
+        jaxshap.host(lambda x: x[:, 0] * x[:, 1] + x[:, 2]), rows, background, interactions=2
+    )
+    page = jaxshap.report.report_html(explained)
+    assert "x0 × x1: 2 (standard error 0)" in page
+    assert "3 sets, the strongest first" in page

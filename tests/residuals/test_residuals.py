@@ -159,5 +159,5 @@ class TestEdges:
             residuals.edge_norms(0, game_of(np.zeros(16, np.float32)), 100)
 
     def test_an_entry_takes_a_draw_or_more(self):
-        with pytest.raises(jaxshap.InputError, match="draws_per_entry=0: pass 1 or more"):
+        with pytest.raises(jaxshap.InputError, match="draws_per_entry=0: pass a whole number"):
             residuals.edge_norms(0, game_of(np.zeros(16, np.float32)), 100, draws_per_entry=0)

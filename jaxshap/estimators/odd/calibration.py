@@ -52,7 +52,8 @@ def doubt(
     Otherwise √2 times `farthest`, the farthest that any row is from an additive game, and `reach`
     with that chance once more. The departures of rows not seen are taken as independent, but for
     worths that repeat: then whole blocks of coalitions depart together, and the error is up to
-    four times as large. 0 where the rows settle all that the game is taken to hold.
+    four times as large. Where a simple game with interactions is `settled` by more rows than it has
+    unknowns, a departure is `reach` times that chance: rare events are seen in no row at all.
     """
     count = 1 + _beyond_single(rows).sum().astype(rows.targets.dtype)
     rounding = MAX_ROUNDING * jnp.abs(rows.targets).max(0)
@@ -60,10 +61,11 @@ def doubt(
     seen = 2 * farthest**2 / count + (reach / count) ** 2
     blind = of_sizes | (farthest <= rounding)
     departure = jnp.sqrt(jnp.where(blind, reach**2 / count, seen))
+    departure = jnp.where(settled & ~of_sizes, reach / count, departure)
     blocks = 1 + MAX_BLOCK_FACTOR * _share_of_repeats(rows, rounding)
     known = (jnp.where(rows.live[:, None], white_value_cross(rows.signs), 0) ** 2).sum(0)
     unseen = jnp.maximum(white_value_variance(rows.signs.shape[1]) - known, 0)
-    return jnp.where(settled & ~of_sizes, 0, departure * blocks) * jnp.sqrt(unseen)[:, None]
+    return departure * blocks * jnp.sqrt(unseen)[:, None]
 
 
 def is_of_pairs(

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.games import draw_pairs, num_pairs
+from jaxshap.games import draw_pairs, num_pairs, runs_on_cpu
 
 MAX_POOL_PAIRS = 2560  # candidates beyond the single players
 MAX_CHOSEN_PAIRS = 512  # picked from the pool; random pairs beyond are nearly balanced
@@ -68,8 +68,10 @@ def balanced_pairs(
 
     def pick(score, turn):
         best = jnp.argmin(jnp.where((turn >= before) & waits, score + LAST, score))
-        score = score + (pool @ pool[best] / num_players) ** 4
-        return score.at[best].set(jnp.inf), best
+        # off the CPU a sum that goes into one kernel with what follows; both are of integers
+        inner = pool @ pool[best] if runs_on_cpu() else (pool * pool[best]).sum(1)
+        score = score + (inner / num_players) ** 4
+        return jnp.where(jnp.arange(len(pool)) == best, jnp.inf, score), best
 
     score, picks = jax.lax.scan(pick, start, jnp.arange(num_picks))
     left = jnp.argsort(jnp.isinf(score), stable=True)[: len(pool) - num_picks]  # as drawn

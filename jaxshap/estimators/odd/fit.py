@@ -27,7 +27,7 @@ from jaxshap.estimators.odd.process import (
     player_values,
     posterior,
 )
-from jaxshap.games import num_pairs
+from jaxshap.games import mapped, num_pairs, runs_on_cpu
 
 MAX_FIT_ROWS = 500  # in the likelihood of one output, or of all outputs together
 MAX_FIT_ROWS_PER_OUTPUT = 300  # in the likelihood of each of several outputs
@@ -35,6 +35,7 @@ MAX_POOLED_COLUMNS = 4  # that stand for all outputs in a likelihood
 MAX_FIT_FLOPS = 5e10  # a second or two; above, outputs share length scales unless fit_each=True
 MIN_FIT_FLOPS = 1.5e8  # what a fit takes in time, however few its rows
 POOLED_EVALUATIONS, OWN_EVALUATIONS, SINGLE_EVALUATIONS = 20, 6, 32  # of the objective, by fit
+MATRICES_OF_FIT = 16  # of all rows by all rows that one fit holds at a time
 BACKTRACK = 0.3  # factor for a step that did not descend
 
 
@@ -80,7 +81,8 @@ def fitted(
         posteriors = _posteriors(own, mixture, elsewhere, jitter, asked)
         return jax.tree.map(lambda array: array[:, 0], posteriors)
 
-    return jax.tree.map(jnp.transpose, jax.lax.map(of_output, (rows.targets.T, mixtures)))
+    each = mapped(of_output, (rows.targets.T, mixtures), _bytes_of_fit(num_rows, dtype))
+    return jax.tree.map(jnp.transpose, each)
 
 
 def _posteriors(
@@ -105,8 +107,18 @@ def _fit_each(
 ) -> SignMixture:
     """A mixture per output: fitted to the pooled columns first, then to each output from there.
 
-    One after the other in one loop, so that the fit is compiled once.
+    On a CPU one after the other in one loop, so that the fit is compiled once.
     """
+    if not runs_on_cpu():
+        pooled_rows = seen._replace(targets=pooled)
+        shared = fit(pooled_rows, begin, prior, POOLED_EVALUATIONS, jitter=jitter)
+
+        def of_output(column):
+            own = seen._replace(targets=column[:, None])
+            return fit(own, shared, prior_around(shared), OWN_EVALUATIONS, jitter=jitter)
+
+        dtype = seen.targets.dtype
+        return mapped(of_output, seen.targets.T, _bytes_of_fit(len(seen.signs), dtype))
 
     def stage(shared, first_and_targets):
         first, targets = first_and_targets
@@ -146,6 +158,11 @@ def _jitter(num_rows: int, num_elsewhere: int, dtype) -> float:
 def fit_flops(num_rows: int) -> float:
     """Of a fit to one output and its two posteriors."""
     return MIN_FIT_FLOPS + 18 * min(num_rows, MAX_FIT_ROWS_PER_OUTPUT) ** 3 + 4 * num_rows**3
+
+
+def _bytes_of_fit(num_rows: int, dtype) -> int:
+    """Of the covariances of a fit or of a posterior, and what is made of them."""
+    return MATRICES_OF_FIT * num_rows**2 * dtype.itemsize
 
 
 def _selected_rows(num_rows: int, num_players: int, max_rows: int) -> Int[np.ndarray, "few"]:

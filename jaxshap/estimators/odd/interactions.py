@@ -18,6 +18,7 @@ from jaxshap.estimators.stating import stated
 from jaxshap.games import num_sets, starts
 
 MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
+MAX_LEFT_OUT_RATIO = 0.1  # of squares left out, below which few signs explain the game better
 EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
 
 
@@ -30,7 +31,7 @@ class OddInteractions(BalancedPairs):
     Each has a Gaussian process like that of `OddGP`, and every index is read out of the two
     posteriors in closed form: of the Shapley and Banzhaf index, sets of odd size belong to the odd
     part and sets of even size to the even one. Where a game with interactions of three players at
-    most (four in the odd part) predicts left-out pairs better, it is taken instead. Biased like
+    most (four in the odd part) predicts left-out pairs far better, it is taken instead. Biased like
     OddGP, exact when all pairs are enumerated; short of that it asks about `MAX_PROCESS_ROWS` pairs
     at most. Shapley values among them are those of OddGP. `jaxshap.estimate_interactions` gives the
     result its sets.
@@ -70,12 +71,12 @@ class OddInteractions(BalancedPairs):
         middle = (full + empty) / 2  # a constant has no interactions; without it, less is unknown
         odd = (worths[::2] - worths[1::2]) / 2, (full - empty) / 2
         even = (worths[::2] + worths[1::2]) / 2 - middle, jnp.zeros_like(middle)
-        halves = [
+        halves = (
             self._half(plan, *half, SetsOf(self.index, self.order, num_players, is_odd))
             for half, is_odd in ((odd, True), (even, False))
-        ]
-        values = sum(half.values for half in halves)
-        error = jnp.sqrt(sum(half.std_error**2 for half in halves))
+        )
+        (values, error), (more, other) = (half[:2] for half in halves)
+        values, error = values + more, jnp.hypot(error, other)
         if self.index == "SII":
             singles = OddGP(self.fit_each).solve(plan, worths, empty, full)
             flat = (array.reshape(num_players, -1) for array in singles[:2])
@@ -107,7 +108,8 @@ class OddInteractions(BalancedPairs):
 
     def _read(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
         """Values and errors in units of the targets: of the process, or of one with products of few
-        signs only where that predicts pairs left out better.
+        signs only where that predicts pairs left out far better: it has no part for what it does
+        not explain, which near enumeration is most of what the process knows.
 
         The error is the larger of both unless the rows determine such a game.
         """
@@ -116,7 +118,7 @@ class OddInteractions(BalancedPairs):
         )
         errors = widened_error(rows, process), widened_error(rows, low)
         squares, low_squares = (left_out_squares(one, rows.live) for one in (process, low))
-        better = low_squares < squares
+        better = low_squares < MAX_LEFT_OUT_RATIO * squares
         better = better & has_all_twos(rows) if asked.odd else better
         low_error = jnp.where(determines_low(rows, asked.odd), errors[1], jnp.maximum(*errors))
         values = jnp.where(better, low.values, process.values)

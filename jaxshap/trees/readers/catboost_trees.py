@@ -109,4 +109,5 @@ READER = Reader(
     is_fitted=lambda model: bool(model.is_fitted()),
     read=_read,
     raw_prediction=lambda model, rows: model.predict(rows, prediction_type="RawFormulaVal"),
+    is_exact=lambda model: not (model.is_fitted() and model.get_cat_feature_indices()),
 )

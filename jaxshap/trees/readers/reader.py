@@ -13,7 +13,7 @@ class Reader(NamedTuple):
 
     `family` is the name by which error messages list the models. `raw_prediction` asks the model
     itself for what the trees sum to, given rows as the model takes them, and `sum_dtype` is the
-    precision in which the library adds up.
+    precision in which the library adds up. A model that is not `is_exact` is explained by sampling.
     """
 
     family: str
@@ -22,6 +22,7 @@ class Reader(NamedTuple):
     read: Callable[[Any], Ensemble]
     raw_prediction: Callable[[Any, Any], Any]
     sum_dtype: Any = np.float64
+    is_exact: Callable[[Any], bool] = lambda model: True  # or its trees do not say all it does
 
 
 def comes_from(model: Any, library: str, *prefixes: str) -> bool:

@@ -25,8 +25,9 @@ READERS = (
 
 
 def is_tree_model(model: Any) -> bool:
-    """Whether `read_trees` knows models of this class."""
-    return _find(model) is not None
+    """Whether `read_trees` knows models of this class, with options like these."""
+    reader = _find(model)
+    return reader is not None and reader.is_exact(model)
 
 
 def read_trees(model: Any) -> Ensemble:

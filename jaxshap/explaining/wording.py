@@ -1,0 +1,42 @@
+"""Numbers with their errors in words, alike in texts, pictures and reports."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+MIRRORED = 1e-4  # of the largest value: by how much two outputs that add up to 1 may differ in size
+
+
+def number_text(
+    value: float | np.floating, error: float | np.floating = 0.0, *, signed: bool = False
+) -> str:
+    """Three digits of a value, or as many places as two digits of its known error have."""
+    sign, known = "+" if signed else "", error > 0
+    size = max(abs(value), error if known else 0)
+    if not known or not 1e-4 <= size < 1e7:
+        text = f"{value:{sign}z,.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
+        return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
+    digits, error_digits = (math.floor(math.log10(number)) for number in (size, error))
+    places = max(0, min(3 - digits, 1 - error_digits))  # no more than four digits of the value
+    spread = f"{error:,.{places}f}"
+    spread = spread if spread.strip("0.,") else f"{error:.1g}"
+    return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
+
+
+def shown_output(explanation: Any) -> Any:
+    """The second of two outputs where the first only mirrors it, as of two classes; else all."""
+    values, base = explanation.values, explanation.base_values
+    if values.ndim != 3 or values.shape[2] != 2 or not values.size:
+        return explanation
+    if explanation.row_outputs is not None:
+        return explanation
+    both = values[..., 0] + values[..., 1]
+    sums_known = np.isfinite(base).all()
+    if not sums_known:  # sizes, which add up to nothing
+        both = values[..., 0] - values[..., 1]
+    if np.abs(both).max() > MIRRORED * np.abs(values).max():
+        return explanation
+    if sums_known and np.abs(base.sum(1) - 1).max() > MIRRORED:
+        return explanation
+    return explanation[:, :, 1]

@@ -1,0 +1,95 @@
+"""Explanations from explanations: sizes, means, differences, samples and cohorts."""
+
+import numpy as np
+import pytest
+
+import jaxshap
+
+X = np.random.default_rng(0).normal(size=(8, 12))
+WEIGHTS = np.arange(12.0)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    def model(rows):
+        return np.tanh(rows @ WEIGHTS / 20)
+
+    how = {"estimator": jaxshap.Permutation(), "budget": 200}
+    return [
+        jaxshap.explain(jaxshap.host(predict), X, X[:3], **how)
+        for predict in (model, lambda rows: 2 * model(rows))
+    ]
+
+
+def test_differences_have_values_that_subtract_and_errors_that_bound_both(pair):
+    first, second = pair
+    difference = second - first
+    np.testing.assert_allclose(difference.values, second.values - first.values)
+    np.testing.assert_allclose(difference.base_values, second.base_values - first.base_values)
+    np.testing.assert_allclose(difference.std_error, first.std_error + second.std_error)
+    true_error = np.abs(difference.std_error) >= np.abs(second.std_error - first.std_error)
+    assert true_error.all()
+    assert not difference.exact
+    with pytest.raises(jaxshap.InputError, match="same rows"):
+        first - second[:3]
+    with pytest.raises(TypeError):
+        first - 1
+
+
+def test_means_are_over_rows_and_bound_the_errors_of_shared_draws(pair):
+    mean = pair[0].abs.mean(0)
+    assert mean.shape == (1, 12)
+    assert mean.data_of_features is None
+    np.testing.assert_allclose(mean.values[0], np.abs(pair[0].values).mean(0))
+    np.testing.assert_allclose(mean.std_error[0], pair[0].std_error.mean(0))
+    assert np.isnan(mean.base_values).all()
+    with pytest.raises(jaxshap.InputError, match="axis 0"):
+        mean.mean(1)
+
+
+def test_samples_are_rows_in_their_order_and_the_same_for_the_same_key(pair):
+    sampled = pair[0].sample(5)
+    np.testing.assert_array_equal(sampled.values, pair[0].sample(5).values)
+    rows = [int(np.flatnonzero((row == X).all(1))[0]) for row in sampled.data]
+    assert rows == sorted(rows)
+    assert len(set(rows)) == 5
+    assert len(pair[0].sample(100)) == 8
+
+
+def test_cohorts_are_the_rows_of_each_label(pair):
+    labels = np.array(["b", "a"] * 4)
+    groups = pair[0].cohorts(labels)
+    assert list(groups) == ["a", "b"]
+    np.testing.assert_array_equal(groups["a"].values, pair[0].values[1::2])
+    means = groups.abs.mean(0)
+    np.testing.assert_allclose(means["b"].values[0], np.abs(pair[0].values[::2]).mean(0))
+    with pytest.raises(jaxshap.InputError, match="one per row"):
+        pair[0].cohorts(["a"])
+
+
+def test_an_exact_explanation_shows_no_error_at_all():
+    exact = jaxshap.explain(lambda x: x[:, 0] - 2 * x[:, 1], X[:1, :2], X[:, :2])
+    assert "±" not in str(exact)
+    assert "±" not in exact._repr_html_()
+
+
+def test_a_picked_output_keeps_its_name_also_in_a_file(tmp_path):
+    ex = jaxshap.explain(lambda x: x, X[:2, :3], X[:, :3], output_names=["a", "b", "c"])
+    picked = ex[:, :, "b"]
+    assert picked.output_names == ("b",)
+    assert picked.to_shap().output_names == "b"
+    picked.save(tmp_path / "picked.npz")
+    assert jaxshap.load(tmp_path / "picked.npz").output_names == ("b",)
+    assert str(picked).splitlines()[1].split(", ")[-1] == "b"
+
+
+def test_the_owners_of_pixels_are_remembered_in_files_and_by_row_but_not_by_feature(tmp_path):
+    players = jaxshap.patches((4, 4), 2)
+    images = np.ones((2, 4, 4))
+    ex = jaxshap.explain(lambda x: x.sum((1, 2)), images, 0 * images, groups=players)
+    np.testing.assert_array_equal(ex[1].owner, players.owner)
+    assert ex[:, :2].owner is None
+    ex.save(tmp_path / "images.npz")
+    np.testing.assert_array_equal(jaxshap.load(tmp_path / "images.npz").owner, players.owner)
+    with pytest.raises(jaxshap.InputError, match="no owners"):
+        jaxshap.plots.patches(ex[0, :2])

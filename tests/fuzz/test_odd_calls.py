@@ -1,0 +1,131 @@
+"""Odd arguments of every public function: an answer with numbers that are numbers, or an error of
+the library's own types.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from odd_values import ODD
+from profiles import fuzzed
+from public_calls import CALLS
+from public_calls_of_rooms import CALLS_OF_ROOMS
+
+import jaxshap
+from jaxshap.errors import InputError, JaxshapError
+
+EVERY = CALLS | CALLS_OF_ROOMS
+ROOMS = [
+    "causal",
+    "effects",
+    "gradients",
+    "hierarchies",
+    "interactions",
+    "lime",
+    "plots",
+    "residuals",
+    "rewards",
+    "texts",
+    "theory",
+    "trees",
+    "trust",
+]
+WITH_A_TOKENISER = {"explain_prompts", "pieces"}  # which tests/texts try
+FILES = {"path", "checkpoint"}  # texts are paths: nothing is written in this folder
+SLOW = {"budget", "seconds", "num_samples", "model_rows"}  # which a large number makes slow
+
+
+@st.composite
+def odd_calls(draw):
+    """A public function, and one of its arguments or two that are odd."""
+    name = draw(st.sampled_from(sorted(EVERY)))
+    names = st.sampled_from(sorted(EVERY[name].arguments.keys() - FILES))
+    which = draw(st.lists(names, min_size=1, max_size=2, unique=True))
+    odd = {argument: draw(st.sampled_from(sorted(ODD))) for argument in which}
+    slow = any(argument in SLOW and odd[argument] == "2**40" for argument in which)
+    return name, {} if slow else odd
+
+
+@fuzzed(0.4, least_answered=0.0, case=odd_calls())
+def test_odd_arguments_are_refused_by_name_or_answered(case):
+    name, odd = case
+    answer = EVERY[name](**{argument: ODD[value] for argument, value in odd.items()})
+    values = getattr(answer, "values", None)
+    if isinstance(values, np.ndarray):
+        assert np.isfinite(values.astype(np.float64)).all()
+
+
+@pytest.mark.parametrize("name", ["trust.markov", "theory.gram_matrix", "table"])
+def test_the_table_of_calls_holds(name):
+    """A few of them; the others are called as they are by the fuzzer."""
+    name = name if name in EVERY else "theory.markov"
+    assert EVERY[name]() is not None
+
+
+def test_every_public_function_is_fuzzed():
+    known = {getattr(each.function, "func", each.function) for each in EVERY.values()}
+    known |= {
+        argument for each in EVERY.values() for argument in getattr(each.function, "args", ())
+    }
+    named = {name.split(".")[-1] for name in EVERY}
+    for room in ROOMS:
+        module = getattr(jaxshap, room)
+        for name in module.__all__:
+            function = getattr(module, name)
+            if inspect.isfunction(function) and name not in WITH_A_TOKENISER:
+                assert function in known or name in named, f"{room}.{name} is not fuzzed"
+    for name, function in vars(jaxshap).items():
+        if inspect.isfunction(function):
+            assert function in known or name in named or name.startswith("_"), name
+
+
+WRONG_IN_SILENCE = {
+    "half a row": lambda: CALLS["picked"].function((1.5,)),
+    "a fraction among rows": lambda: CALLS["picked"].function(([0, 0.5],)),
+    "a file descriptor to save to": lambda: CALLS["save"](path=True),
+    "a file descriptor of a checkpoint": lambda: CALLS["evaluate"](checkpoint=1),
+    "half a length": lambda: jaxshap.hierarchies.hierarchy_of_blocks((2.7, 3)),
+    "half a cluster": lambda: jaxshap.hierarchies.hierarchy_of_linkage(
+        [[0.5, 1.7, 0.5, 2], [3, 2, 1.0, 3]]
+    ),
+    "a mask of players": lambda: jaxshap.residuals.norms(
+        CALLS["shapley_values"].arguments["game"], [[True, False, True]]
+    ),
+    "a masked component": lambda: CALLS_OF_ROOMS["a component"](
+        at=np.ma.masked_array(np.ones((2, 2)), mask=np.eye(2, dtype=bool))
+    ),
+    "an imaginary component": lambda: CALLS_OF_ROOMS["a component"](at=np.ones((2, 2)) + 1j),
+    "rows of a fair predictor": lambda: CALLS_OF_ROOMS["a fair predictor"](
+        rows=np.ma.masked_array(np.ones((2, 3)), mask=np.eye(2, 3, dtype=bool))
+    ),
+    "a grid of texts": lambda: CALLS_OF_ROOMS["effects.ice"](grids={0: ["1", "2"]}),
+    "an imaginary grid": lambda: CALLS_OF_ROOMS["effects.pdp"](grids={0: [1j, 2j]}),
+    "a setting of text": lambda: CALLS_OF_ROOMS["causal.direct_effect"](at="1"),
+    "masked labels": lambda: CALLS["summary"](by=np.ma.masked_array(["a", "b"], mask=[1, 0])),
+    "a label that is missing": lambda: CALLS["summary"](by=["a", None]),
+    "a negative chance": lambda: jaxshap.theory.markov(0.1, -1.0),
+    "a negative radius": lambda: jaxshap.theory.gradient_bound(3, -1.0, 1.0),
+    "a penalty below 0": lambda: jaxshap.estimators.LinearSurrogate(-1.0),
+    "an infinite width": lambda: CALLS_OF_ROOMS["lime.local_surrogate"](kernel_width=np.inf),
+    "true for a number": lambda: CALLS_OF_ROOMS["effects.ale"](bins=True),
+    "a key that is no key": lambda: CALLS_OF_ROOMS["residuals.estimate_norms"](key=True),
+    "runs of other rows": lambda: jaxshap.trust.run_agreement([np.ones((2, 3)), np.ones((1, 3))]),
+    "half a neighbour": lambda: CALLS["manifold"](neighbours=1.5),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_IN_SILENCE)
+def test_what_was_answered_wrong_in_silence_is_refused(case):
+    with pytest.raises(InputError):
+        WRONG_IN_SILENCE[case]()
+
+
+def test_errors_of_selection_are_those_that_people_expect():
+    for index in ((7,), (slice(None), "x7"), (0.5,), ([True],)):
+        with pytest.raises(JaxshapError) as failed:
+            CALLS["picked"].function(index)
+        assert isinstance(failed.value, IndexError)
+        assert isinstance(failed.value, KeyError)
+        assert not str(failed.value).startswith(("'", '"'))  # as that of a KeyError would
+    assert repr(CALLS["picked"].function([])).startswith("Explanation of 0 rows")
