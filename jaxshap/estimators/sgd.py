@@ -83,6 +83,7 @@ class ProjectedSGD(Estimator):
                 object.__setattr__(self, name, number)
         object.__setattr__(self, "batch", read_whole(self.batch, "batch"))
         read_flag(self.importance, "importance")
+        read_flag(self.average, "average")
 
     @property
     def has_units(self) -> bool:

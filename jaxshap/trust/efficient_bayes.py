@@ -7,10 +7,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from jaxshap.engine import answer
+from jaxshap.engine import answer, check_squares, read_budget, read_key, unit_over_first
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Estimate, Plan
-from jaxshap.games import Game, as_key, draw_independent, full_precision, kernel_mass
+from jaxshap.games import (
+    Game,
+    check_game,
+    draw_independent,
+    full_precision,
+    kernel_mass,
+    read_number,
+    read_whole,
+)
 from jaxshap.trust.intervals import Interval, interval
 
 
@@ -71,7 +79,8 @@ class EfficientPosterior(NamedTuple):
         Returns:
             The draws, of shape (count, n, *out).
         """
-        scale_key, direction_key = jax.random.split(key)
+        count = read_whole(count, "count")
+        scale_key, direction_key = jax.random.split(read_key(key))
         shape, dtype = self.values.shape, self.values.dtype
         squares = jax.random.chisquare(scale_key, self.degrees, (count, 1, *shape[1:]), dtype)
         normal = jax.random.normal(direction_key, (count, *shape), dtype)
@@ -93,6 +102,7 @@ class EfficientPosterior(NamedTuple):
         Raises:
             InputError: the level is not between 0 and 1.
         """
+        width = read_number(width, "width", above=0)
         lower, upper = self.interval(level)
         widest = float(jnp.max(upper - lower))
         return max(0, math.ceil(self.num_coalitions * ((widest / width) ** 2 - 1)))
@@ -128,19 +138,25 @@ def efficient_bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> 
         >>> print(np.asarray(posterior.values).round(3))
         [1. 2. 3.]
     """
+    check_game(game)
     number = game.num_players
     if number < 2:
         raise InputError("a single player gains v(N) − v(∅) for sure: pass a game of two or more.")
+    budget = read_budget(budget, number)
     if budget < number + 2:
         raise BudgetError(
             f"budget={budget} does not buy {number} coalitions, one per player: pass "
             f"budget={number + 2} or more, better {10 * number}.",
             needed=number + 2,
         )
-    coalitions = draw_independent(as_key(key), number, budget - 2, kernel_mass(number))
+    coalitions = draw_independent(read_key(key), number, budget - 2, kernel_mass(number))
     worths = jnp.asarray(answer(game, Plan(coalitions, len(coalitions))).worths)
     total = jnp.asarray(game.full - game.empty)
-    return efficient_posterior(coalitions, worths - game.empty, total)
+    gains = jnp.asarray(worths - game.empty)
+    unit = unit_over_first(gains)
+    check_squares(unit)
+    found = efficient_posterior(coalitions, gains / unit, total / unit)
+    return found._replace(values=found.values * unit, covariance=found.covariance * unit * unit)
 
 
 @full_precision
