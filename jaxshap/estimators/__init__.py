@@ -4,6 +4,7 @@ from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
 from jaxshap.estimators.balanced import Balanced as Balanced
 from jaxshap.estimators.boosted_trees import BoostedTrees as BoostedTrees
 from jaxshap.estimators.castro import Castro as Castro
+from jaxshap.estimators.distinct import DistinctGains as DistinctGains
 from jaxshap.estimators.exact import Exact as Exact
 from jaxshap.estimators.kernel import Kernel as Kernel
 from jaxshap.estimators.kernel import Leverage as Leverage
@@ -19,6 +20,10 @@ from jaxshap.estimators.orderings import plan_walks as plan_walks
 from jaxshap.estimators.orderings import solve_walks as solve_walks
 from jaxshap.estimators.owen import Owen as Owen
 from jaxshap.estimators.permutation import Permutation as Permutation
+from jaxshap.estimators.projections import DykstraPoint as DykstraPoint
+from jaxshap.estimators.projections import dykstra as dykstra
+from jaxshap.estimators.projections import project as project
+from jaxshap.estimators.projections import project_dykstra as project_dykstra
 from jaxshap.estimators.protocol import Estimate as Estimate
 from jaxshap.estimators.protocol import Estimator as Estimator
 from jaxshap.estimators.protocol import Plan as Plan
@@ -50,6 +55,8 @@ __all__ = [
     "BoostedTrees",
     "Castro",
     "ConstantStep",
+    "DistinctGains",
+    "DykstraPoint",
     "Estimate",
     "Estimator",
     "Exact",
@@ -73,4 +80,7 @@ __all__ = [
     "Surrogate",
     "UnbiasedKernel",
     "WithoutReplacement",
+    "dykstra",
+    "project",
+    "project_dykstra",
 ]

@@ -3,6 +3,7 @@
 from jaxshap.estimators.adjusted import RegressionAdjusted
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.castro import Castro
+from jaxshap.estimators.distinct import DistinctGains
 from jaxshap.estimators.exact import Exact
 from jaxshap.estimators.kernel import Kernel, Leverage
 from jaxshap.estimators.odd.gaussian_process import OddGP
@@ -18,6 +19,7 @@ from jaxshap.estimators.unbiased import MSR, UnbiasedKernel
 ESTIMATORS: tuple[type[Estimator], ...] = (
     Balanced,
     Castro,
+    DistinctGains,
     Exact,
     Kernel,
     Leverage,

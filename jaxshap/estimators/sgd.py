@@ -33,10 +33,13 @@ from jaxshap.theory import gradient_bound
 class ProjectedSGD(Estimator):
     """Minimise F(φ) = Σ w_S (v(S) − v(∅) − Σ_{i∈S} φ_i)² by projected descent, averaging iterates.
 
-    Iterates stay within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D. Coalitions are drawn independently of the
-    iterate, so all worths are known before the first step and the loop is arithmetic alone. Biased
-    towards the equal split until it has converged, and without standard errors (NaN). Grah &
-    Thouvenot (2020).
+    Iterates stay within Σφ = v(N) − v(∅) and ‖φ‖ ≤ D; values are NaN where D < |v(N) − v(∅)|/√n, so
+    that no φ is within both. Coalitions are drawn independently of the iterate, so all worths are
+    known before the first step and the loop is arithmetic alone. Biased towards the equal split
+    until it has converged, and without standard errors (NaN). Grah & Thouvenot (2020).
+
+    Step sizes are for the gradient of F, which is twice that of F/2. The authors' program descends
+    F/2: a step of 0.01 there is a step of 0.005 here, and takes the same path.
 
     Args:
         schedule: step sizes and the weights of the average; a `ConstantStep` by default.
@@ -47,6 +50,8 @@ class ProjectedSGD(Estimator):
         batch: how many coalitions make one step; 1 by default.
         optimiser: makes an optax optimiser of a learning-rate schedule; `optax.sgd` by default.
         projection: maps (values, total, radius) to the feasible set; closed form by default.
+        average: whether the values are the average of the iterates that the schedule makes, the
+            default, or the last iterate.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -68,6 +73,7 @@ class ProjectedSGD(Estimator):
     projection: Callable[[Array, Array, Array], Array] = dataclasses.field(
         default=project, repr=False
     )
+    average: bool = True
 
     def __post_init__(self) -> None:
         check_kind(self.schedule, StepSchedule, "schedule", "ConstantStep(), RootStep() or another")
@@ -77,6 +83,7 @@ class ProjectedSGD(Estimator):
                 object.__setattr__(self, name, number)
         object.__setattr__(self, "batch", read_whole(self.batch, "batch"))
         read_flag(self.importance, "importance")
+        read_flag(self.average, "average")
 
     @property
     def has_units(self) -> bool:
@@ -114,7 +121,7 @@ class ProjectedSGD(Estimator):
         empty: Float[Array, "*out"],
         full: Float[Array, "*out"],
     ) -> Float[Array, "steps n *out"]:
-        """The running average after every step, to watch how it converges.
+        """The running average (or the iterate) after every step, to watch how it converges.
 
         Args:
             plan: what `plan` returned.
@@ -123,7 +130,8 @@ class ProjectedSGD(Estimator):
             full: v(N), the worth of all players.
 
         Returns:
-            The averages, one row per step; the last of them is the estimate.
+            The averages, or the iterates with `average=False`, one row per step; the last of them
+            is the estimate.
         """
         _, averages = self._descend(plan, worths, empty, full, lambda average: average)
         return averages.reshape(-1, plan.coalitions.shape[1], *empty.shape)
@@ -180,12 +188,13 @@ class ProjectedSGD(Estimator):
             gradient = (weight * (member @ values - gain)) @ member
             update, state = optimiser.update(gradient, state, values)
             values = self.projection(values + update, total, radius)
-            average = average + share * (values - average)
+            average = jnp.where(share == 1, values, average + share * (values - average))
             return (values, average, state), keep(average)
 
         counts = jnp.arange(1, len(members) + 1)
         is_live = counts * self.batch <= plan.num_live
-        shares = jnp.where(is_live, self.schedule.average(counts), 0).astype(dtype)
+        shares = self.schedule.average(counts) if self.average else jnp.ones(len(counts))
+        shares = jnp.where(is_live, shares, 0).astype(dtype)
         samples = (shares, members, weights, gains.reshape(-1, self.batch))
         start = self.projection(jnp.zeros(num_players, dtype), total, radius)
         carry = (start, start, optimiser.init(start))

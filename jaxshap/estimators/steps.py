@@ -13,8 +13,10 @@ from jaxshap.theory import check_step, spectrum, strong_convexity
 class StepSchedule(abc.ABC):
     """How large the steps t = 1, 2, … of `ProjectedSGD` are, and how its iterates are averaged.
 
-    Subclasses are frozen dataclasses. Notation: μ is the strong convexity of the objective, L its
-    largest curvature, D the radius of the ball and B the bound on gradients.
+    Subclasses are frozen dataclasses. Notation: μ is the strong convexity of the objective F, L its
+    largest curvature, D the radius of the ball and B the bound on gradients. All are those of F
+    itself, as in `jaxshap.theory`. For F/2, which some texts and programs descend, μ, L and B are
+    half as large, and the steps that take the same path are twice as large.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
@@ -46,8 +48,10 @@ class StepSchedule(abc.ABC):
     def average(self, count: Int[Array, "*counts"]) -> Float[Array, "*counts"]:
         """The weight of iterate t in the running average; 1/t makes the plain mean.
 
+        The average begins at the equal split, iterate 0, so its weight is what the others leave.
+
         Args:
-            count: the number t = 1, 2, … of the iterate.
+            count: the number t = 1, 2, … of the iterate, which is where step t leads.
 
         Returns:
             The weight, alike in shape with `count`.
@@ -112,7 +116,9 @@ class RootStep(StepSchedule):
 
 @dataclasses.dataclass(frozen=True)
 class InverseStep(StepSchedule):
-    """Steps 2/(μ(t+1)), and a mean that weighs iterate t in proportion to t.
+    """Steps 2/(μ(t+1)), and a mean that weighs iterate t = 0, 1, … in proportion to t + 1.
+
+    The mean is kept online: iterate t comes in with the share ρ_t = 2/(t+2).
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
@@ -127,4 +133,4 @@ class InverseStep(StepSchedule):
         return 2 / (strong_convexity(num_players) * (count.astype(jnp.float32) + 1))
 
     def average(self, count: Int[Array, "*counts"]) -> Float[Array, "*counts"]:
-        return 2 / (count.astype(jnp.float32) + 1)
+        return 2 / (count.astype(jnp.float32) + 2)

@@ -30,7 +30,9 @@ from jaxshap.games.drawing import draw_chances as draw_chances
 from jaxshap.games.drawing import draw_coalitions as draw_coalitions
 from jaxshap.games.drawing import draw_distinct as draw_distinct
 from jaxshap.games.drawing import draw_independent as draw_independent
+from jaxshap.games.drawing import draw_of_sizes as draw_of_sizes
 from jaxshap.games.drawing import draw_pairs as draw_pairs
+from jaxshap.games.drawing import inserted_absent as inserted_absent
 from jaxshap.games.drawing import num_pairs as num_pairs
 from jaxshap.games.drawing import schedule as schedule
 from jaxshap.games.game import Game as Game

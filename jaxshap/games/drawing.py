@@ -56,7 +56,9 @@ def draw_distinct(
     rank_key = jax.random.fold_in(key, num_players + 1)  # sizes take the numbers below
     rounds = jax.random.bits(rank_key, (num_players + 1, 6), jnp.uint32)[sizes[by_rank]]
     numbers = (jnp.asarray(column[by_rank], jnp.uint32) for column in (turns, supply))
-    ranked = _of_rank(num_players, sizes[by_rank], jax.vmap(_shuffled_rank)(rounds, *numbers))
+    ranks = jax.vmap(_shuffled_rank)(rounds, *numbers)
+    largest = int(sizes[by_rank].max(initial=1))
+    ranked = _of_rank(num_players, jnp.asarray(sizes[by_rank]), ranks, largest)
     if not by_chance.size:
         return ranked
     keys = jax.vmap(lambda size: jax.random.fold_in(key, size))(jnp.arange(num_players + 1))
@@ -65,6 +67,34 @@ def draw_distinct(
     chances = jax.vmap(lambda draw: jax.random.uniform(draw, (num_players,), jnp.float32))(keys)
     drawn = draw_coalitions(chances, jnp.asarray(sizes[by_chance]))
     return jnp.concatenate([ranked, drawn])[np.argsort(np.concatenate([by_rank, by_chance]))]
+
+
+def draw_of_sizes(
+    key: Key[Array, ""], num_players: int, sizes: Int[Array, "m"], turns: Int[Array, "m"]
+) -> Bool[Array, "m {num_players}"]:
+    """`draw_distinct` for sizes 0..n that are themselves drawn: coalition number `turns` of each.
+
+    A size above n/2 is drawn by its complement, so that no rank exceeds `MAX_RANKED`.
+    """
+    every_size = range(num_players + 1)
+    supply = np.array([min(math.comb(num_players, size), MAX_RANKED) for size in every_size])
+    smaller = np.minimum(np.arange(num_players + 1), num_players - np.arange(num_players + 1))
+    largest = int(smaller[supply < MAX_RANKED].max())
+    rounds = jax.random.bits(jax.random.fold_in(key, num_players + 1), (len(supply), 6), jnp.uint32)
+    ranks = jax.vmap(_shuffled_rank)(
+        rounds[sizes], turns.astype(jnp.uint32), jnp.asarray(supply, jnp.uint32)[sizes]
+    )
+    side = _of_rank(num_players, jnp.asarray(np.minimum(smaller, largest))[sizes], ranks, largest)
+    ranked = side ^ (2 * sizes > num_players)[:, None]
+    if (supply < MAX_RANKED).all():
+        return ranked
+
+    def by_chance(size, turn):
+        of_draw = jax.random.fold_in(jax.random.fold_in(key, size), turn)
+        return jax.random.uniform(of_draw, (num_players,), jnp.float32)
+
+    drawn = draw_coalitions(jax.vmap(by_chance)(sizes, turns), sizes)
+    return jnp.where(jnp.asarray(supply < MAX_RANKED)[sizes][:, None], ranked, drawn)
 
 
 def draw_chances(
@@ -96,6 +126,16 @@ def draw_coalitions(chances: Float[Array, "m n"], sizes: Int[Array, "m"]) -> Boo
     left = jnp.arange(chances.shape[1], 0, -1, dtype=jnp.float32)
     start, turns = sizes.astype(jnp.float32), (chances.T, left)
     return jax.lax.scan(turn, start, turns, unroll=steps_at_once())[1].T
+
+
+def inserted_absent(
+    partners: Bool[Array, "draws others"], player: Int[Array, ""]
+) -> Bool[Array, "draws others+1"]:
+    """Coalitions of all players, without `player`, from coalitions of the other players."""
+    num_others = partners.shape[1]
+    column = jnp.arange(num_others + 1)
+    source = jnp.clip(jnp.where(column > player, column - 1, column), 0, max(num_others - 1, 0))
+    return partners[:, source] & (column != player)
 
 
 def draw_independent(
@@ -140,10 +180,10 @@ def schedule(
 
 
 def _of_rank(
-    num_players: int, sizes: Int[np.ndarray, "m"], ranks: UInt[Array, "m"]
+    num_players: int, sizes: Int[Array, "m"], ranks: UInt[Array, "m"], largest: int
 ) -> Bool[Array, "m {num_players}"]:
-    """The coalition of each size with this rank in lexicographic order."""
-    binomials = _binomial_table(num_players, int(sizes.max(initial=1)))
+    """The coalition of each size, `largest` at most, with this rank in lexicographic order."""
+    binomials = _binomial_table(num_players, largest)
     columns = jnp.arange(1, binomials.shape[1] + 1, dtype=jnp.uint32)
 
     def turn(carry, row):
@@ -153,7 +193,7 @@ def _of_rank(
         take = rank < with_player
         return (needed - take.astype(jnp.uint32), jnp.where(take, rank, rank - with_player)), take
 
-    start, table = (jnp.asarray(sizes, jnp.uint32), ranks), jnp.asarray(binomials)
+    start, table = (sizes.astype(jnp.uint32), ranks), jnp.asarray(binomials)
     return jax.lax.scan(turn, start, table, unroll=steps_at_once())[1].T
 
 

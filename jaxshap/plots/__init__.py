@@ -32,6 +32,7 @@ from jaxshap.plots.shap_plots import shap_bar as shap_bar
 from jaxshap.plots.shap_plots import shap_waterfall as shap_waterfall
 from jaxshap.plots.style import NEGATIVE as NEGATIVE
 from jaxshap.plots.style import POSITIVE as POSITIVE
+from jaxshap.plots.trust import credible_intervals as credible_intervals
 from jaxshap.plots.trust import diagnosis as diagnosis
 from jaxshap.plots.trust import residual_shares as residual_shares
 
@@ -43,6 +44,7 @@ __all__ = [
     "compare",
     "component_bars",
     "convergence",
+    "credible_intervals",
     "decision",
     "diagnosis",
     "disparity",

@@ -1,4 +1,4 @@
-"""Pictures of what values leave out: residual shares, and a diagnosis."""
+"""Pictures of trust: credible intervals, and what values leave out."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,71 @@ from jaxshap.plots.style import (
     told_apart,
     wrapped,
 )
-from jaxshap.trust import EXPLAINED_SHARE, Additivity, Diagnosis, quantile
+from jaxshap.trust import (
+    EXPLAINED_SHARE,
+    Additivity,
+    BayesPosterior,
+    Diagnosis,
+    EfficientPosterior,
+    quantile,
+)
+
+
+def credible_intervals(
+    posterior: BayesPosterior | EfficientPosterior,
+    names: Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    most: int = 12,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the centre and the credible interval of every value.
+
+    Args:
+        posterior: what `jaxshap.trust.efficient_bayes_shap` or `bayes_shap` returned, of a game
+            with a single output.
+        names: the names of the players, x0, x1, … by default.
+        level: the posterior probability of each interval, 0.95 by default.
+        most: how many players to draw, the largest values first; 12 by default.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, not one name per player, or the level is not between
+            0 and 1.
+        MissingExtraError: matplotlib is not installed.
+
+    Example:
+        >>> import jaxshap
+        >>> game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
+        >>> posterior = jaxshap.trust.efficient_bayes_shap(0, game, budget=100)
+        >>> ax = jaxshap.plots.credible_intervals(posterior, ["a", "b", "c"])
+        >>> sorted(label.get_text() for label in ax.get_yticklabels())
+        ['a', 'b', 'c']
+    """
+    values = np.asarray(posterior.values, float)
+    if values.ndim != 1:
+        raise InputError(
+            f"credible_intervals draws one value per player, and the posterior's have shape "
+            f"{values.shape}: pass the posterior of a game with a single output."
+        )
+    lower, upper = (np.asarray(ends, float) for ends in posterior.interval(level))
+    labels = player_names(names, len(values))
+    order = largest(np.abs(values), most)
+    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    heights = np.arange(len(order))
+    ax.plot(values[order], heights, "o", color=LINES[0], ms=6)
+    errors = ((upper - lower) / 2)[order]
+    draw_errors(ax, values[order], heights, errors)
+    ax.axvline(0, color="black", lw=0.8)
+    name_rows(ax, [labels[player] for player in order])
+    words = error_words(errors, f"{100 * level:g} % credible intervals")
+    of_what = "Shapley value" if isinstance(posterior, EfficientPosterior) else "coefficient"
+    hidden = smaller_not_shown(len(values) - len(order))
+    ax.set_xlabel(wrapped(f"{of_what} ({words})", hidden))
+    return tidy(ax)
 
 
 def residual_shares(

@@ -71,7 +71,7 @@ def condition(num_players: int, radius: float, bound: float, importance: bool = 
 def inverse_step_bound(
     num_steps: int, num_players: int, radius: float, bound: float, importance: bool = True
 ) -> float:
-    """E‖φ̄ − φ‖² ≤ 4κ²/(T+1) for steps 2/(μ(t+1)) and averaging weights ∝ t.
+    """E‖φ̄ − φ‖² ≤ 4κ²/(T+1) for steps 2/(μ(t+1)) and averaging weights ∝ t + 1 from iterate 0 on.
 
     It holds for every game within the bounds. Lacoste-Julien et al. (2012).
 
@@ -134,11 +134,14 @@ def constant_step_bound(
     radius: float,
     bound: float,
     importance: bool = True,
+    *,
+    average: bool = True,
+    distance: float | None = None,
 ) -> float:
-    """A bound on E‖φ̄ − φ‖² for a constant step γ < 1/μ and the plain average.
+    """A bound on E‖φ_T − φ‖² or E‖φ̄ − φ‖² for a constant step γ < 1/μ.
 
-    After t steps the iterate is within (1−γμ)^t (2D)² + γB²/μ; the average is within the mean of
-    these bounds. The second term does not vanish: a constant step does not converge.
+    After t steps iterate φ_t is within (1−γμ)^t ‖φ_0 − φ‖² + γB²/μ; the plain average is within the
+    mean of these bounds. The second term does not vanish: a constant step does not converge.
 
     Args:
         num_steps: the number T of steps.
@@ -148,6 +151,9 @@ def constant_step_bound(
         bound: the bound C on |v(S) − v(∅)|.
         importance: whether coalitions are drawn in proportion to their own bound (the default)
             rather than uniformly.
+        average: whether the bound is for the plain average of the iterates (the default) or, as the
+            theorem is stated, for the last of them, `ProjectedSGD(average=False)`.
+        distance: ‖φ_0 − φ‖, from the equal split to the values; at most 2D, the default.
 
     Returns:
         The bound on the expected squared error, summed over players.
@@ -166,5 +172,9 @@ def constant_step_bound(
     read_whole(num_steps, "num_steps")
     convexity = strong_convexity(num_players)
     shrinkage = step * convexity
-    start = (2 * radius) ** 2 * (1 - (1 - shrinkage) ** num_steps) / (shrinkage * num_steps)
-    return start + step * gradient_bound(num_players, radius, bound, importance) ** 2 / convexity
+    left = (1 - shrinkage) ** num_steps  # what the steps leave of the squared distance
+    if average:
+        left = (1 - left) / (shrinkage * num_steps)
+    start = (2 * radius if distance is None else distance) ** 2
+    noise = step * gradient_bound(num_players, radius, bound, importance) ** 2 / convexity
+    return left * start + noise

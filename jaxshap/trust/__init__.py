@@ -8,6 +8,8 @@ from jaxshap.trust.bayesian import BayesPosterior as BayesPosterior
 from jaxshap.trust.bayesian import bayes_shap as bayes_shap
 from jaxshap.trust.diagnosis import Diagnosis as Diagnosis
 from jaxshap.trust.diagnosis import Finding as Finding
+from jaxshap.trust.efficient_bayes import EfficientPosterior as EfficientPosterior
+from jaxshap.trust.efficient_bayes import efficient_bayes_shap as efficient_bayes_shap
 from jaxshap.trust.intervals import Interval as Interval
 from jaxshap.trust.intervals import interval as interval
 from jaxshap.trust.intervals import quantile as quantile
@@ -29,6 +31,7 @@ __all__ = [
     "BayesPosterior",
     "Diagnosis",
     "Dilution",
+    "EfficientPosterior",
     "Finding",
     "Interval",
     "OffManifold",
@@ -36,6 +39,7 @@ __all__ = [
     "Stability",
     "attribution_shift",
     "bayes_shap",
+    "efficient_bayes_shap",
     "interval",
     "off_manifold_share",
     "redundant_features",

@@ -26,9 +26,12 @@ from jaxshap.trust.intervals import Interval, interval
 class BayesPosterior(NamedTuple):
     """The posterior of the values: Student's t with one degree of freedom per coalition.
 
-    `scale` is the scatter of the game about an additive one. The intervals therefore also answer
-    for what no additive game can explain: they are wider than the error of an estimator, and the
-    values need not sum to v(N) − v(∅).
+    It is about the coefficients of an additive game fitted to coalitions drawn by the Shapley
+    kernel without any constraint. These need not sum to v(N) − v(∅) and are not the Shapley values,
+    unless the game is additive: the more coalitions, the more surely an interval misses the Shapley
+    value. Nor do intervals cover the coefficients exactly as often as they say, since `scale`, the
+    scatter about the additive game, is taken to be the same for all coalitions. For intervals of
+    the Shapley values see `efficient_bayes_shap`.
 
     Attributes:
         values: the centre of the posterior.
@@ -126,8 +129,9 @@ class BayesPosterior(NamedTuple):
 def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPosterior:
     """BayesSHAP: Bayesian linear regression on coalitions drawn by the Shapley kernel.
 
-    From Slack et al. (2021). The prior shrinks the values towards 0, so they are biased, less so
-    with a larger budget.
+    From Slack et al. (2021), without the constraint that values sum to v(N) − v(∅): its limit is
+    another vector than the Shapley values, which `efficient_bayes_shap` estimates. The prior
+    shrinks the values towards 0, less so with a larger budget.
 
     Args:
         key: a JAX key, or an int that makes one.

@@ -25,6 +25,7 @@ from jaxshap.estimators import (
     Balanced,
     BoostedTrees,
     Castro,
+    DistinctGains,
     Estimator,
     Exact,
     Kernel,
@@ -132,6 +133,7 @@ ESTIMATORS = [
         linear=False,
     ),
     Promise(Castro(), budget=151, efficient=False),
+    Promise(DistinctGains(), budget=151, efficient=False),
     Promise(Owen(), budget=151, efficient=False),
     Promise(Owen(halved=True), budget=151, efficient=False, exact_for=("additive", "pairwise")),
     Promise(Stratified(), budget=231, efficient=False),
@@ -177,7 +179,8 @@ def z_scores(draws, truth):
 def test_every_estimator_that_is_exported_is_registered_and_held_to_its_promises():
     room = jaxshap.estimators
     exported = {getattr(room, name) for name in room.__all__} - {Estimator, room.ESTIMATORS}
-    kinds = {kind for kind in exported if issubclass(kind, Estimator)}
+    classes = {kind for kind in exported if isinstance(kind, type)}
+    kinds = {kind for kind in classes if issubclass(kind, Estimator)}
     assert set(room.ESTIMATORS) == kinds
     # Scattered plans for strata, and has tests of its own
     assert {type(promise.estimator) for promise in ESTIMATORS} == kinds - {Scattered}

@@ -1,6 +1,7 @@
 """Projected SGD: its projections, schedules and variants."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +12,15 @@ from known_games import brute_force_shapley, random_table
 
 import jaxshap
 from jaxshap.engine.plans import make_plan
-from jaxshap.estimators import ConstantStep, InverseStep, ProjectedSGD, RootStep
-from jaxshap.estimators.projections import project, project_dykstra
+from jaxshap.estimators import (
+    ConstantStep,
+    InverseStep,
+    ProjectedSGD,
+    RootStep,
+    dykstra,
+    project,
+    project_dykstra,
+)
 
 GAME = jaxshap.table(jnp.asarray(random_table(5, 6), jnp.float32))
 TRUTH = brute_force_shapley(random_table(5, 6))
@@ -27,12 +35,61 @@ def test_dykstra_and_the_closed_form_agree_and_nothing_feasible_is_nearer(total,
         point = project(values, jnp.asarray(total), jnp.asarray(radius))
         np.testing.assert_allclose(point.sum(), total, atol=1e-12)
         assert jnp.linalg.norm(point) <= radius + 1e-12
-        dykstra = project_dykstra(values, jnp.asarray(total), jnp.asarray(radius), 2000)
-        np.testing.assert_allclose(dykstra, point, atol=1e-9)
+        nearest = dykstra(values, jnp.asarray(total), jnp.asarray(radius), tolerance=1e-11)
+        assert nearest.converged
+        np.testing.assert_allclose(nearest.values, point, atol=1e-9)
         of_random = jax.vmap(lambda v: project(v, jnp.asarray(total), jnp.asarray(radius)))
         feasible = of_random(jnp.asarray(rng.normal(size=(200, 7))))
         distances = jnp.linalg.norm(feasible - values, axis=1)
         assert (distances >= jnp.linalg.norm(point - values) - 1e-12).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dykstra_says_whether_it_has_converged_and_no_point_outside_the_ball_goes_unnoticed(dtype):
+    """Totals up to the tangent, √7 times the radius, and beyond. What has converged is in the ball
+    to within the tolerance; near the tangent, and beyond it, nothing has.
+    """
+    with jax.enable_x64(True):
+        values = jnp.asarray(3 * np.random.default_rng(0).normal(size=7), dtype)
+        radius, tangent = jnp.asarray(1.0, dtype), math.sqrt(7)
+        run = jax.jit(
+            lambda total: (dykstra(values, total, radius), project(values, total, radius))
+        )
+        for share in (0.0, 0.5, 0.9, 0.999, 1 - 1e-6, 1.001, 1.35, 5.0):
+            total = jnp.asarray(share * tangent, dtype)
+            nearest, exact = run(total)
+            assert nearest.num_rounds <= 1000
+            assert bool(jnp.isnan(exact).all()) == (share > 1)
+            if nearest.converged:
+                assert nearest.values.sum() == pytest.approx(float(total), abs=1e-5)
+                assert jnp.linalg.norm(nearest.values) <= 1 + 2e-5
+            assert bool(nearest.converged) or share > 0.99
+            assert not nearest.converged or share < 1
+        for total in (tangent * 0.999999, tangent * 1.35):  # a cut is too short to get there
+            short = dykstra(values, jnp.asarray(total, dtype), radius, max_rounds=100)
+            assert not short.converged
+            assert jnp.linalg.norm(short.values) > 1 + 1e-6
+        assert jnp.isnan(project_dykstra(values, jnp.asarray(1.35 * tangent, dtype), radius)).all()
+
+
+@pytest.mark.parametrize(
+    ("projection", "share", "is_known"),
+    [
+        (project, 1.01, True),
+        (project, 0.99, False),
+        (project_dykstra, 2.0, True),
+        (project_dykstra, 1.01, False),  # feasible, but a thousand rounds do not get there
+        (project_dykstra, 0.99, False),
+    ],
+)
+def test_values_are_nan_rather_than_outside_of_the_ball(projection, share, is_known):
+    """The hyperplane touches the ball where the share is 1, and misses it below."""
+    radius = float(share * abs(TRUTH.sum()) / math.sqrt(6))
+    estimator = ProjectedSGD(RootStep(0.05), radius=radius, bound=4.0, projection=projection)
+    values = estimate(jax.random.key(0), GAME, estimator, 34).values
+    assert bool(jnp.isfinite(values).all()) == is_known
+    assert bool(jnp.isnan(values).all()) != is_known
+    assert not is_known or jnp.linalg.norm(values) <= radius * (1 + 2e-5)
 
 
 @pytest.mark.parametrize(
@@ -88,16 +145,45 @@ def test_the_last_of_the_iterates_is_the_estimate():
     np.testing.assert_allclose(iterates[-1], values, atol=1e-6)
 
 
-def test_averages_weigh_iterates_as_the_theory_says():
-    counts = jnp.arange(1, 6)
-    for schedule, weights in (
-        (RootStep(), np.ones(5)),
-        (InverseStep(), np.arange(1.0, 6.0)),
-    ):
-        mean, iterates = 0.0, np.array([3.0, -1.0, 4.0, 1.0, -5.0])
-        for share, iterate in zip(np.asarray(schedule.average(counts)), iterates, strict=True):
-            mean = mean + share * (iterate - mean)
-        np.testing.assert_allclose(mean, (weights * iterates).sum() / weights.sum(), rtol=1e-6)
+@pytest.mark.parametrize(
+    ("schedule", "weights"),
+    [
+        (ConstantStep(0.05), np.array([0.0, 1, 1, 1, 1, 1])),
+        (RootStep(0.1), np.array([0.0, 1, 1, 1, 1, 1])),
+        (InverseStep(), np.arange(1.0, 7.0)),
+    ],
+    ids=repr,
+)
+def test_averages_weigh_iterates_as_they_are_printed(schedule, weights):
+    """Iterate t in proportion to t + 1 for inverse steps, from the start, iterate 0, on; the plain
+    mean of what the steps lead to otherwise. The last of the iterates is what is not averaged.
+    """
+    averaging, last = ProjectedSGD(schedule), ProjectedSGD(schedule, average=False)
+    plan = averaging.plan(jax.random.key(2), 6, 7)
+    worths = jaxshap.evaluate(GAME, plan.coalitions)
+    ends = (plan, worths, GAME.empty, GAME.full)
+    start = np.full((1, 6), float(GAME.full - GAME.empty) / 6)
+    iterates = np.concatenate([start, last.iterates(*ends)])
+    mean = (weights[:, None] * iterates).sum(0) / weights.sum()
+    np.testing.assert_allclose(averaging.solve(*ends).values, mean, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(last.solve(*ends).values, iterates[-1])
+
+
+def test_a_step_on_half_of_the_objective_is_twice_that_on_all_of_it():
+    """By hand, for F/2 with gradients w (Σ_{i∈S} φ_i − gain) over the chance of S."""
+    estimator = ProjectedSGD(ConstantStep(0.01), importance=False, average=False)
+    plan = estimator.plan(jax.random.key(2), 6, 34)
+    worths = jaxshap.evaluate(GAME, plan.coalitions)
+    values = np.full(6, float(GAME.full - GAME.empty) / 6)
+    radius = 2 * math.sqrt(6) * float(np.abs(worths - GAME.empty).max())
+    for members, gain in zip(np.asarray(plan.coalitions), worths - GAME.empty, strict=True):
+        size = members.sum()
+        over_chance = 5 / (math.comb(6, size) * size * (6 - size)) * (2**6 - 2)
+        values = values - 2 * 0.01 * over_chance * (members @ values - float(gain)) * members
+        values = values - values.mean() + float(GAME.full - GAME.empty) / 6
+        assert np.linalg.norm(values) < radius  # the ball plays no part
+    found = estimator.solve(plan, worths, GAME.empty, GAME.full).values
+    np.testing.assert_allclose(found, values, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("num_players", "importance"), [(300, True), (300, False), (2000, False)])

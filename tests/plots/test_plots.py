@@ -397,6 +397,23 @@ def test_residual_shares_are_drawn_in_percent_with_their_errors():
     assert "1 smaller one not shown" in ax.get_xlabel()
 
 
+def test_credible_intervals_are_drawn_around_the_values_and_name_what_they_are_of():
+    game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
+    for maker, name in (("efficient_bayes_shap", "Shapley value"), ("bayes_shap", "coefficient")):
+        posterior = getattr(jaxshap.trust, maker)(0, game, 100)
+        ax = plots.credible_intervals(posterior, ["a", "b", "c"], level=0.8, most=2)
+        order = np.argsort(-np.abs(posterior.values))[:2]
+        np.testing.assert_allclose(ax.lines[0].get_xdata(), posterior.values[order])
+        ends = np.stack(posterior.interval(0.8), axis=1)[order]
+        np.testing.assert_allclose(error_extents(ax), ends, rtol=1e-5)
+        assert labels(ax) == [["a", "b", "c"][player] for player in order]
+        assert f"{name} (80 % credible intervals)" in ax.get_xlabel()
+        assert "1 smaller one not shown" in ax.get_xlabel()
+    several = jaxshap.table(np.arange(8.0).reshape(4, 2))
+    with pytest.raises(jaxshap.InputError, match="a game with a single output"):
+        plots.credible_intervals(jaxshap.trust.bayes_shap(0, several, 20))
+
+
 def test_a_diagnosis_draws_its_shares(diagnosed):
     left, right = plots.diagnosis(diagnosed)
     pairwise = diagnosed.additivity.pairwise.overall

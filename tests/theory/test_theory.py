@@ -55,9 +55,11 @@ def test_no_stochastic_gradient_is_longer_than_the_bound(importance):
     assert 0.3 * limit < length.max() <= limit
 
 
-def squared_errors(schedule, num_steps, importance=True, num_keys=200):
+def squared_errors(schedule, num_steps, importance=True, num_keys=200, average=True):
     """‖φ̄ − φ‖² of projected SGD for many keys."""
-    estimator = jaxshap.ProjectedSGD(schedule, radius=RADIUS, bound=BOUND, importance=importance)
+    estimator = jaxshap.ProjectedSGD(
+        schedule, radius=RADIUS, bound=BOUND, importance=importance, average=average
+    )
     game = jaxshap.table(jnp.asarray(WORTHS, jnp.float32))
     run = jax.jit(
         jax.vmap(lambda key: jaxshap.estimate(key, game, estimator, num_steps + 2).values)
@@ -87,6 +89,21 @@ def test_the_expected_error_is_within_its_bound_and_not_far_below_it(name, impor
         limit = bound(num_steps, NUM_PLAYERS, RADIUS, BOUND, importance)
         assert errors.mean() + 4 * errors.std() / math.sqrt(len(errors)) <= limit
         assert errors.mean() > limit / 3000 or not importance
+
+
+def test_the_last_iterate_of_constant_steps_is_within_the_theorem_as_it_is_stated():
+    """(1−γμ)^T ‖φ_0 − φ‖² + γB²/μ, from the true distance of the equal split. After 3 steps the
+    first part rules, and after 800 the second: each is within its bound, and not 3,000 times below.
+    """
+    distance = float(np.linalg.norm(TRUTH - TRUTH.mean()))
+    rest = (NUM_PLAYERS, RADIUS, BOUND)
+    for num_steps in (3, 800):
+        errors = squared_errors(jaxshap.estimators.ConstantStep(0.02), num_steps, average=False)
+        limit = theory.constant_step_bound(num_steps, 0.02, *rest, average=False, distance=distance)
+        shrunk = (1 - 0.02 * theory.strong_convexity(5)) ** num_steps * distance**2
+        noise = 0.02 * theory.gradient_bound(*rest) ** 2 / theory.strong_convexity(5)
+        assert limit == pytest.approx(shrunk + noise)
+        assert limit / 3000 < errors.mean() + 4 * errors.std() / math.sqrt(len(errors)) <= limit
 
 
 def test_the_inverse_schedule_falls_like_one_over_steps():
@@ -143,6 +160,92 @@ def test_the_calculators_ask_for_just_enough():
             return min(theory.markov(0.5, expected), theory.deviation(0.5, expected))
 
         assert best(steps) <= delta * (1 + 1e-9) < best(int(0.99 * steps))
+
+
+def test_constant_steps_are_just_enough_for_their_bound_and_reach_what_they_promise():
+    """With the sizes of one sixth: nearly no error of 100 keys is above ε, where 10 % may be."""
+    rest, far = (NUM_PLAYERS, RADIUS, BOUND), 2 * RADIUS
+    for epsilon, delta in ((0.5, 0.1), (1e-3, 0.2), (100.0, 0.5)):
+        step, num_steps = theory.constant_steps(epsilon, delta, *rest)
+        limit = theory.constant_step_bound(num_steps, step, *rest, average=False)
+        assert limit <= delta * epsilon * (1 + 1e-9)
+        others = np.geomspace(step / 3, min(step * 3, 0.6), 50)
+        best = min(
+            theory.constant_step_bound(int(0.97 * num_steps), other, *rest, average=False)
+            for other in others
+        )
+        assert num_steps == 1 or best > delta * epsilon  # no other step does with 3 % fewer
+    fewer = theory.constant_steps(0.5, 0.1, *rest, distance=far / 10).num_steps
+    assert fewer < theory.constant_steps(0.5, 0.1, *rest).num_steps
+    step, num_steps = theory.constant_steps(20.0, 0.1, *rest)
+    schedule = jaxshap.estimators.ConstantStep(step)
+    errors = squared_errors(schedule, num_steps, num_keys=100, average=False)
+    assert (errors >= 20.0).mean() <= 0.1
+
+
+def shapley_regression():
+    """Rows, targets and leverages of the Shapley regression of the test game on Σφ = 0."""
+    members = ((np.arange(1, 31)[:, None] >> np.arange(5)) & 1).astype(float)
+    sizes = members.sum(1)
+    weights = kernel_mass(5)[sizes.astype(int) - 1] / [math.comb(5, int(size)) for size in sizes]
+    centred = members - sizes[:, None] / 5
+    rows = np.sqrt(weights)[:, None] * centred @ np.linalg.svd(np.ones((1, 5)))[2][1:].T
+    gains = WORTHS[1:-1] - WORTHS[0] - sizes / 5 * (WORTHS[-1] - WORTHS[0])
+    leverage = (np.linalg.qr(rows)[0] ** 2).sum(1)
+    return rows, np.sqrt(weights) * gains, leverage, sizes
+
+
+def edge_regression():
+    """The gains of player 0 along the edges of a cube, as the gradient of a game of 3 players."""
+    edges = [(code, code | 1 << i) for i in range(3) for code in range(8) if not code >> i & 1]
+    rows = np.zeros((len(edges), 8))
+    for number, (tail, head) in enumerate(edges):
+        rows[number, [tail, head]] = -1, 1
+    gains = np.array(
+        [WORTHS[head] - WORTHS[tail] if head - tail == 1 else 0 for tail, head in edges]
+    )
+    leverage = (np.linalg.svd(rows, full_matrices=False)[0][:, :7] ** 2).sum(1)
+    return rows[:, 1:], gains, leverage, None
+
+
+@pytest.mark.parametrize("problem", [shapley_regression, edge_regression])
+def test_a_regression_on_rows_drawn_by_leverage_is_within_one_plus_epsilon_of_the_best(problem):
+    """300 tries at δ = 0.3; with a fiftieth of the rows most tries fail, so the bound says enough.
+    Leverages are as the docstring says: even over sizes, or over edges.
+    """
+    rows, targets, leverage, sizes = problem()
+    columns = rows.shape[1]
+    assert leverage.sum() == pytest.approx(columns)
+    if sizes is None:
+        np.testing.assert_allclose(leverage, columns / len(rows))
+    else:
+        by_size = [leverage[sizes == size].sum() for size in range(1, 5)]
+        np.testing.assert_allclose(by_size, 1)
+    best = np.linalg.lstsq(rows, targets, rcond=None)[0]
+    least = ((rows @ best - targets) ** 2).sum()
+    rng = np.random.default_rng(0)
+
+    def share_failing(count, epsilon):
+        failed = 0
+        for _ in range(300):
+            drawn = rng.choice(len(rows), size=count, p=leverage / columns)
+            scale = 1 / np.sqrt(leverage[drawn])
+            solved = np.linalg.lstsq(
+                rows[drawn] * scale[:, None], targets[drawn] * scale, rcond=None
+            )
+            failed += ((rows @ solved[0] - targets) ** 2).sum() > (1 + epsilon) * least
+        return failed / 300
+
+    for epsilon in (0.5, 0.05):
+        enough = theory.leverage_draws(epsilon, 0.3, columns)
+        assert share_failing(enough, epsilon) <= 0.3
+        assert share_failing(enough // 50 + 1, epsilon) > 0.3
+
+
+def test_a_guarantee_that_cannot_be_asked_for_is_refused():
+    for numbers in ((0.0, 0.1, 3), (0.1, 1.0, 3), (0.1, 0.1, 0)):
+        with pytest.raises(jaxshap.InputError, match="pass a positive epsilon"):
+            theory.leverage_draws(*numbers)
 
 
 def test_steps_outside_the_theory_are_refused_with_the_bound():
