@@ -43,7 +43,7 @@ def credible_intervals(
     names: Sequence[str] | None = None,
     *,
     level: float = 0.95,
-    most: int = 12,
+    max_display: int = 12,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the centre and the credible interval of every value.
@@ -53,7 +53,7 @@ def credible_intervals(
             with a single output.
         names: the names of the players, x0, x1, … by default.
         level: the posterior probability of each interval, 0.95 by default.
-        most: how many players to draw, the largest values first; 12 by default.
+        max_display: how many players to draw, the largest values first; 12 by default.
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -80,7 +80,7 @@ def credible_intervals(
         )
     lower, upper = (np.asarray(ends, float) for ends in posterior.interval(level))
     labels = player_names(names, len(values))
-    order = largest(np.abs(values), most)
+    order = largest(np.abs(values), max_display)
     ax = ax or new_axes(7, 1 + 0.32 * len(order))
     heights = np.arange(len(order))
     ax.plot(values[order], heights, "o", color=LINES[0], ms=6)

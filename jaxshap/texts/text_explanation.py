@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
+from jaxshap.errors import SelectionError
 from jaxshap.explaining import Explanation
+from jaxshap.games import shown
 from jaxshap.texts.dividing import Divided
 from jaxshap.texts.drawing import as_html, as_text
 
@@ -111,7 +113,12 @@ class TextExplanations:
         return len(self.explanations)
 
     def __getitem__(self, number: int) -> TextExplanation:
-        return self.explanations[number]
+        try:
+            return self.explanations[number]
+        except (IndexError, TypeError) as error:
+            last = len(self) - 1
+            message = f"there is no text {shown(number)}: pass a number from 0 to {last}."
+            raise SelectionError(message) from error
 
     def __iter__(self) -> Iterator[TextExplanation]:
         return iter(self.explanations)

@@ -227,7 +227,7 @@ def test_games_it_promises_to_get_right_are_right_for_every_key(promise):
         values, error = (numbers[:, :, output] for numbers in samples(promise)[:2])
         truth = np.broadcast_to(TRUTH[:, output], values.shape)
         np.testing.assert_allclose(values, truth, atol=ROUNDING)
-        if promise.doubts and output == OUTPUTS.index("additive"):
+        if promise.doubts:  # rows that agree with a simple game do not prove it
             assert (error > ROUNDING).all()
         else:
             np.testing.assert_allclose(error, 0, atol=ROUNDING)

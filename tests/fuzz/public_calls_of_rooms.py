@@ -75,13 +75,15 @@ def of_texts(absent, **options):
 STRUCTURAL = causal.StructuralModel(
     {"x0": ((), lambda noise: noise), "x1": (("x0",), lambda noise, cause: cause + noise)}
 )
+MANY_EXPLAINED = jaxshap.explain(MODEL, BACKGROUND, BACKGROUND, progress=False)
+ADDING_UP = interactions.exact_interactions(GAME, "k-SII")
 ADDITIVE = effects.additive_model(BACKGROUND, BACKGROUND[:, 0], max_rounds=1)
 GRIDS = {"grids": None, "grid_resolution": 4, "percentiles": (0.05, 0.95), "categorical": ()}
 NAMED = {"feature_names": NAMES, "output_names": None, "batch_size": "auto"}
 TEXT = {"tokenizer": None, "players": texts.words, "absent": texts.Removed(), "max_length": None}
 HOW = {"estimator": jaxshap.Exact(), "budget": None, "key": 0}
 DRAWN = {"ax": None}
-WITH_AXES = {"most": 3, "ax": None}
+WITH_AXES = {"max_display": 3, "ax": None}
 
 CALLS_OF_ROOMS: dict[str, Call] = {
     "causal.direct_effect": call(
@@ -207,6 +209,9 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     ),
     "hierarchies.hierarchy": call(hierarchies.hierarchy, groups=[[0, 1], 2]),
     "hierarchies.hierarchy_of_blocks": call(hierarchies.hierarchy_of_blocks, shape=(2, 3)),
+    "hierarchies.hierarchy_of_labels": Call(
+        lambda labels: hierarchies.hierarchy_of_labels(labels), {"labels": [0, 0, 1]}
+    ),
     "hierarchies.hierarchy_of_linkage": call(
         hierarchies.hierarchy_of_linkage, linkage=[[0, 1, 0.5, 2], [3, 2, 1.0, 3]]
     ),
@@ -396,12 +401,39 @@ CALLS_OF_ROOMS: dict[str, Call] = {
     "plots.lime_stability": call(
         plots.lime_stability, stability=STABILITY, row=0, output=None, **WITH_AXES
     ),
+    "interactions.tree_interactions": call(
+        interactions.tree_interactions, ensemble=TREES, rows=ROWS, index="SII", order=2
+    ),
+    "theory.constant_steps": call(
+        theory.constant_steps, epsilon=0.1, delta=0.1, num_players=3, radius=1.0, bound=1.0
+    ),
+    "theory.leverage_draws": call(theory.leverage_draws, epsilon=0.1, delta=0.1, num_columns=3),
+    "trust.efficient_bayes_shap": call(trust.efficient_bayes_shap, key=0, game=GAME, budget=8),
+    "plots.credible_intervals": call(
+        plots.credible_intervals, posterior=POSTERIOR, names=NAMES, level=0.9, **WITH_AXES
+    ),
+    "plots.decision": call(plots.decision, explanation=EXPLAINED, **WITH_AXES),
+    "plots.force": call(plots.force, explanation=EXPLAINED[0], **WITH_AXES),
+    "plots.violin": call(plots.violin, explanation=MANY_EXPLAINED, **WITH_AXES),
+    "plots.series": call(plots.series, explanation=EXPLAINED[0], owner=[0, 1, 2], **DRAWN),
+    "plots.group_difference": call(
+        plots.group_difference,
+        explanation=MANY_EXPLAINED,
+        group_mask=np.arange(len(MANY_EXPLAINED)) < 2,
+        **WITH_AXES,
+    ),
+    "plots.interaction_bars": call(
+        plots.interaction_bars, interactions=INTERACTIONS, names=NAMES, **WITH_AXES
+    ),
+    "plots.interaction_stack": call(
+        plots.interaction_stack, interactions=ADDING_UP, names=NAMES, **WITH_AXES
+    ),
     "plots.beeswarm": call(plots.beeswarm, explanation=EXPLAINED, **WITH_AXES),
     "plots.heatmap": call(plots.heatmap, explanation=EXPLAINED, **WITH_AXES),
-    "plots.scatter": call(plots.scatter, explanation=EXPLAINED, feature="x0", by="x1", **DRAWN),
+    "plots.scatter": call(plots.scatter, explanation=EXPLAINED, feature="x0", color="x1", **DRAWN),
     "plots.shap_bar": call(plots.shap_bar, explanation=EXPLAINED, **WITH_AXES),
-    "plots.shap_waterfall": call(plots.shap_waterfall, explanation=EXPLAINED[0], most=3),
-    "plots.diagnosis": call(plots.diagnosis, diagnosis=DIAGNOSIS, most=3, axes=None),
+    "plots.shap_waterfall": call(plots.shap_waterfall, explanation=EXPLAINED[0], max_display=3),
+    "plots.diagnosis": call(plots.diagnosis, diagnosis=DIAGNOSIS, max_display=3, axes=None),
     "plots.residual_shares": call(
         plots.residual_shares, shares=residuals.shares(GAME), names=NAMES, **WITH_AXES
     ),
