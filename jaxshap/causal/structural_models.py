@@ -32,7 +32,7 @@ class StructuralModel:
     Example:
         >>> import jaxshap
         >>> model = jaxshap.causal.StructuralModel({
-        ...     "gender": ((), lambda noise: 1.0 * (noise > 0)),
+        ...     "gender": ((), lambda noise: (noise > 0).astype(float)),
         ...     "height": (("gender",), lambda noise, gender: 166 + 13 * gender + 7 * noise),
         ... })
         >>> model.edges, jaxshap.causal.satisfies_backdoor(model, "height", "gender")

@@ -31,8 +31,9 @@ class PlayerSurrogate(NamedTuple):
         effective_samples: how many equally weighted samples the kernel leaves.
 
     Example:
-        >>> import jaxshap
-        >>> game = jaxshap.make_game(lambda inside: 2.0 * inside[0] - 1.0 * inside[2], 4)
+        >>> import jax.numpy as jnp, jaxshap
+        >>> gains = jnp.array([2.0, 0.0, -1.0, 0.0])
+        >>> game = jaxshap.make_game(lambda inside: jnp.where(inside, gains, 0).sum(), 4)
         >>> line = jaxshap.lime.player_surrogate(0, game, num_samples=100, ridge=1e-3)
         >>> (line.coefficients.round(2) + 0.0).tolist(), line.score.round(2).tolist()
         ([2.0, 0.0, -1.0, 0.0], 1.0)

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
 from jaxshap.games import check_kind
+from jaxshap.inputs import is_list
 from jaxshap.plots.selection import footnote, half_intervals, interval_words, one_output
 from jaxshap.plots.style import (
     LINES,
@@ -76,7 +77,7 @@ def convergence(
                 "these explanations have different features: pass explanations of the same rows."
             )
     five = largest(np.abs(last[row].values[0]), 5).tolist()
-    chosen = five if features is None else list(features)
+    chosen = five if features is None else features if is_list(features) else [features]
     picked = [explanation[row, chosen] for explanation in ordered]
     values = np.stack([explanation.values[0] for explanation in picked])
     errors = np.stack([half_intervals(explanation)[0] for explanation in picked])

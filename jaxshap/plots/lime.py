@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.games import check_kind
+from jaxshap.games import check_kind, read_whole
 from jaxshap.lime import WidthStability
 from jaxshap.plots.style import (
     LINES,
@@ -59,13 +59,18 @@ def lime_stability(
         'kernel width (standard deviations)'
     """
     check_kind(stability, WidthStability, "stability", "what jaxshap.lime.width_stability returned")
+    row = read_whole(row, "row", 0, stability.coefficients.shape[1] - 1)
     coefficients, errors = stability.coefficients[:, row], stability.std_error[:, row]
     if coefficients.ndim > 2 and output is None:
         raise InputError(
             f"lime_stability draws one output and there are {coefficients.shape[2:]}: pass output=."
         )
     if output is not None:
-        coefficients, errors = coefficients[..., output], errors[..., output]
+        shape = coefficients.shape[2:] or (1,)
+        output = read_whole(output, "output", 0, shape[0] - 1)
+        coefficients, errors = (
+            array.reshape(*array.shape[:2], *shape)[..., output] for array in (coefficients, errors)
+        )
     order = largest(np.abs(coefficients).max(0), max_display)
     ax = given_axes(ax) or new_axes(7, 4)
     for number, feature in enumerate(order):

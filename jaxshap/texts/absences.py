@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from jaxshap.games import check_kind
+
 
 @dataclasses.dataclass(frozen=True)
 class Removed:
@@ -39,6 +41,9 @@ class Replaced:
     """
 
     by: str
+
+    def __post_init__(self):
+        check_kind(self.by, str, "by", "a string")
 
     @property
     def words(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import check_kind
 from jaxshap.texts.encoding import encode
 
 Span = tuple[int, int]
@@ -46,6 +47,7 @@ def words(text: str) -> list[Span]:
         >>> jaxshap.texts.words("Not bad, really.")
         [(0, 3), (4, 8), (9, 16)]
     """
+    check_kind(text, str, "text", "a string")
     return [match.span() for match in WORD.finditer(text)]
 
 
@@ -65,6 +67,7 @@ def sentences(text: str) -> list[Span]:
         >>> jaxshap.texts.sentences("It rained. Why? We left")
         [(0, 10), (11, 15), (16, 23)]
     """
+    check_kind(text, str, "text", "a string")
     return [match.span() for match in SENTENCE.finditer(text)]
 
 
@@ -85,6 +88,7 @@ def matches(pattern: str | re.Pattern) -> Divide:
         >>> jaxshap.texts.matches(r"\\w+")("Not bad, really.")
         [(0, 3), (4, 7), (9, 15)]
     """
+    check_kind(pattern, (str, re.Pattern), "pattern", "a regular expression")
     try:
         compiled = re.compile(pattern)
     except re.error as error:

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.games import Game, check_kind, full_precision, make_game
@@ -68,10 +69,10 @@ class _PathDependent:
     groups: tuple[_Paths, ...]
     base: Float[Array, "rows outputs"]
 
-    def __call__(self, coalition: Bool[Array, "n"]) -> Float[Array, "rows outputs"]:
+    def __call__(self, coalition: Bool[Array | np.ndarray, "n"]) -> Float[Array, "rows outputs"]:
         gain = jnp.zeros_like(self.base)
         for paths in self.groups:
-            gain += _gain(paths, coalition)
+            gain += _gain(paths, jnp.asarray(coalition))
         return self.base + gain
 
 
