@@ -237,8 +237,8 @@ def main() -> None:
         f"Credit: {options.rows} test rows, {options.keys} keys for each, {options.gains} gains of "
         f"each player in the first lines (2000 as published), {options.sweep_gains} in the sweep. "
         "MNIST: 20 keys. Castro pays two evaluations a gain, Owen n + 1 for n gains: the last "
-        "column multiplies by the ratio of evaluations, as variances fall in proportion to them. Errors "
-        "are standard errors over keys, for these rows and this network.",
+        "column multiplies by the ratio of evaluations, as variances fall in proportion to them. "
+        "Errors are standard errors over keys, for these rows and this network.",
         "",
         "Data: UCI, Default of Credit Card Clients (Yeh & Lien 2009); MNIST (LeCun et al.).",
     ]
