@@ -179,7 +179,7 @@ class TestRowOutputs:
 
     def test_they_are_shown(self, top):
         for name in top.row_outputs[1]:
-            assert f"value ± error (95 %), {name}" in repr(top[1])
+            assert f"value, {name}" in repr(top[1])
         assert "top 1" in repr(top)
         frame = top.to_frame()
         assert frame[frame.row == 2].output.unique().tolist() == top.row_outputs[2].tolist()
