@@ -50,10 +50,17 @@ def test_a_model_must_return_one_result_a_row(wrap, model):
         jaxshap.marginal(wrap(model), ROWS, BACKGROUND)
 
 
-@either
-def test_labels_are_refused_with_the_remedy(wrap):
+def test_labels_are_refused_with_the_remedy():
+    model = jaxshap.host(lambda x: np.where(x[:, 0] > 0, "yes", "no"))
     with pytest.raises(TypeError, match="probabilities or scores"):
-        jaxshap.marginal(wrap(lambda x: x[:, 0] > 0), ROWS, BACKGROUND)
+        jaxshap.marginal(model, ROWS, BACKGROUND)
+
+
+@either
+def test_whole_numbers_and_truth_values_are_explained_as_numbers(wrap):
+    game = jaxshap.marginal(wrap(lambda x: x[:, 0] > 0), ROWS, BACKGROUND)
+    np.testing.assert_array_equal(game.full, np.asarray(ROWS)[:, 0] > 0)
+    assert np.issubdtype(game.full.dtype, np.floating)
 
 
 def test_a_model_that_jax_cannot_trace_is_sent_to_host():
