@@ -166,11 +166,11 @@ IMAGES = np.ones((2, 4, 4))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: jaxshap.patches((4, 4), 0), "one positive length"),
+        (lambda: jaxshap.patches((4, 4), 0), "size=0: pass a whole number, 1 or more"),
         (lambda: jaxshap.patches((4, 4), (1, 2, 3)), "one positive length"),
         (lambda: jaxshap.segments(np.array([[0, 1]]), ["a"]), "1 names for 2 labels"),
         (lambda: jaxshap.segments(np.array([[0.5, 1]])), "whole numbers"),
-        (lambda: jaxshap.tokens(3, ["a"]), "as many names"),
+        (lambda: jaxshap.tokens(3, ["a"]), "1 names for 3 tokens: pass as many"),
         (lambda: jaxshap.Players(np.array([0, 0]), ("a", "b")), r"\['b'\] own nothing"),
         (lambda: jaxshap.Players(np.array([0, 2]), ("a", "b")), "whole numbers from"),
         (lambda: jaxshap.leaves({}), "no arrays"),
