@@ -30,7 +30,9 @@ class Piece(NamedTuple):
         """The value and half of its 95 % interval, such as `+0.31 ± 0.04`; alone where exact."""
         if self.error == 0:
             return f"{self.value:+.2g}"
-        return f"{self.value:+.2g} ± " + (f"{self.error:.1g}" if np.isfinite(self.error) else "?")
+        if not np.isfinite(self.error):
+            return f"{self.value:+.2g} ± ?"
+        return f"{self.value:+.2g} ± {self.error:{'.1g' if self.error < 10 else '.0f'}}"
 
     @property
     def is_sure(self) -> bool:

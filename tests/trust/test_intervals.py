@@ -26,7 +26,7 @@ def test_intervals_are_quantiles_of_the_normal_and_of_students_distribution():
         np.testing.assert_allclose(
             ESTIMATE.values - lower, quantile * ESTIMATE.std_error, rtol=1e-5
         )
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="pass a number above 0 and below 1"):
         jaxshap.trust.interval(ESTIMATE, 95.0)
 
 
