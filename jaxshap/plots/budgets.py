@@ -77,7 +77,8 @@ def convergence(
                 "these explanations have different features: pass explanations of the same rows."
             )
     five = largest(np.abs(last[row].values[0]), 5).tolist()
-    chosen = five if features is None else features if is_list(features) else [features]
+    listed: Any = features if is_list(features) else [features]
+    chosen = five if features is None else list(listed)
     picked = [explanation[row, chosen] for explanation in ordered]
     values = np.stack([explanation.values[0] for explanation in picked])
     errors = np.stack([half_intervals(explanation)[0] for explanation in picked])
