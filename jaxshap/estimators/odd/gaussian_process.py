@@ -30,7 +30,7 @@ class OddGP(BalancedPairs):
     assumed to be alike, and it gains least where they jump. Beyond 4,000 pairs the process knows
     the first, and the others correct it: a regression, as `Leverage` does it, of its errors on
     them. Standard errors are the posterior's, widened by a rule learned on random games, and hold
-    what an interaction that no pair shows could do: they are not 0 for an additive game, and NaN,
+    what an interaction that no pair shows could do: not 0 for an additive or pairwise game, NaN,
     unknown, where all worths of all outputs are the same.
     Related: OddSHAP (2026), ShaplEIG (2026), Zhou et al. (2025).
 
