@@ -401,7 +401,7 @@ def test_credible_intervals_are_drawn_around_the_values_and_name_what_they_are_o
     game = jaxshap.table([0.0, 1.0, 2.0, 5.0, 3.0, 4.0, 5.0, 8.0])
     for maker, name in (("efficient_bayes_shap", "Shapley value"), ("bayes_shap", "coefficient")):
         posterior = getattr(jaxshap.trust, maker)(0, game, 100)
-        ax = plots.credible_intervals(posterior, ["a", "b", "c"], level=0.8, most=2)
+        ax = plots.credible_intervals(posterior, ["a", "b", "c"], level=0.8, max_display=2)
         order = np.argsort(-np.abs(posterior.values))[:2]
         np.testing.assert_allclose(ax.lines[0].get_xdata(), posterior.values[order])
         ends = np.stack(posterior.interval(0.8), axis=1)[order]

@@ -321,7 +321,7 @@ class TestOffManifold:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            ({"inside": 0.0}, "share of the background"),
+            ({"inside": 0.0}, "inside=0.0: pass a number above 0"),
             ({"neighbours": 50}, "from 1 to 24, four fifths of the 30 rows"),
             ({"num_orderings": 1}, "2 or more"),
             ({"score": lambda points: points}, "one a row"),
