@@ -45,12 +45,15 @@ def value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:
 
 
 def low_kernel(
-    signs: Float[Array, "m n"], others: Float[Array, "k n"], theta: Float[Array, "n"], odd: bool
+    inner: Float[Array, "m k"],
+    signs: Float[Array, "m n"],
+    others: Float[Array, "k n"],
+    theta: Float[Array, "n"],
+    odd: bool,
 ) -> Float[Array, "m k"]:
     """Products of one and of three signs, Σ_i a_i + Σ_{i<j<k} a_i a_j a_k with a_i = θ_i z_i z'_i,
-    or a constant and products of two; over its value at z = z'.
+    or a constant and products of two; over its value at z = z'. `inner` is Σ_i a_i.
     """
-    inner = (signs * theta) @ others.T
     if not odd:
         return (1 + pairs_among(inner, theta) / pairs_among(theta.sum(), theta)) / 2
     cubes = (signs * theta**3) @ others.T

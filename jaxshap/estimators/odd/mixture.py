@@ -69,11 +69,13 @@ class SignMixture:
         self, signs: Float[Array, "m n"], others: Float[Array, "k n"]
     ) -> Float[Array, "m k"]:
         """The part of the covariance that rows share with other rows: all but ν."""
+        theta = jnp.exp(self.log_theta)
+        inner, total = (signs * theta) @ others.T, theta.sum()  # one product for all three kernels
         smooth, rough = (
-            weight * sign_kernel((signs * theta) @ others.T, theta.sum(), self.odd)
-            for theta, weight in self.components()
+            weight * sign_kernel(factor * inner, factor * total, self.odd)
+            for factor, weight in self._factors_and_weights()
         )
-        low = low_kernel(signs, others, jnp.exp(self.log_theta), self.odd)
+        low = low_kernel(inner, signs, others, theta, self.odd)
         shared = smooth + rough + jax.nn.sigmoid(self.low_odds) * low
         if not self.odd:
             return shared
@@ -103,5 +105,11 @@ class SignMixture:
 
     def components(self) -> tuple[tuple[Float[Array, "n"], Float[Array, ""]], ...]:
         """θ and the weight of the smooth and of the rough kernel."""
-        theta, share = jnp.exp(self.log_theta), self._all_orders
-        return (theta, share), (ROUGHNESS_RATIO * theta, share * jnp.exp(self.log_w))
+        theta = jnp.exp(self.log_theta)
+        smooth, rough = self._factors_and_weights()
+        return (smooth[0] * theta, smooth[1]), (rough[0] * theta, rough[1])
+
+    def _factors_and_weights(self) -> tuple[tuple[float, Float[Array, ""]], ...]:
+        """Of θ, and of the kernel."""
+        share = self._all_orders
+        return (1.0, share), (ROUGHNESS_RATIO, share * jnp.exp(self.log_w))

@@ -115,7 +115,7 @@ def objective(
     """
     count = rows.live.sum().astype(rows.targets.dtype)
     covariance, pull_back = jax.vjp(lambda mixture: _covariance(rows, mixture, jitter), mixture)
-    factor = jnp.linalg.cholesky(covariance)
+    factor = _cholesky(covariance)
     inverse = cho_solve((factor, True), jnp.eye(len(factor), dtype=factor.dtype))
     weights = inverse @ rows.targets
     column = (rows.targets * weights).sum(0) / count
@@ -148,10 +148,21 @@ def _covariance(rows: Rows, mixture: SignMixture, jitter: float) -> Float[Array,
 
 def _factor(covariance: Float[Array, "m m"], jitter: float) -> Float[Array, "m m"]:
     """Its Cholesky factor; with thirty times the jitter where rounding breaks it."""
-    factor = jnp.linalg.cholesky(covariance)
+    factor = _cholesky(covariance)
     whole = jnp.isfinite(jnp.diag(factor)).all()
     # Under vmap both factors are computed: `more` depends on the first one, since XLA's CPU threads
     # may hang on two batched factorisations at the same time.
     more = jnp.where(whole, 0, 30 * jitter).astype(factor.dtype)
-    again = covariance + more * jnp.eye(len(covariance), dtype=covariance.dtype)
-    return jax.lax.cond(whole, lambda: factor, lambda: jnp.linalg.cholesky(again))
+
+    def again(covariance, _):
+        return _cholesky(covariance + more * jnp.eye(len(covariance), dtype=covariance.dtype))
+
+    # An operand of the branch is kept in memory; what it closes over may be computed once more.
+    return jax.lax.cond(whole, lambda _, factor: factor, again, covariance, factor)
+
+
+def _cholesky(covariance: Float[Array, "m m"]) -> Float[Array, "m m"]:
+    """Of a matrix that is symmetric as it is made: to add its transpose, as JAX does unasked, makes
+    XLA compute every kernel twice, element by element.
+    """
+    return jax.lax.linalg.cholesky(covariance, symmetrize_input=False)
