@@ -23,6 +23,8 @@ from jaxshap.engine.exact_values import shapley_values as shapley_values
 from jaxshap.engine.memory import bucket as bucket
 from jaxshap.engine.memory import byte_limit as byte_limit
 from jaxshap.engine.memory import bytes_of_call as bytes_of_call
+from jaxshap.engine.memory import bytes_of_trace as bytes_of_trace
+from jaxshap.engine.memory import trace as trace
 from jaxshap.engine.options import Options as Options
 from jaxshap.engine.options import read_options as read_options
 from jaxshap.engine.plans import is_enough as is_enough

@@ -1,13 +1,14 @@
 """Concrete worths are solved once, in float64, on the host's CPU, whatever device made them."""
 
 import contextlib
+import functools
 from typing import Any
 
 import jax
 import jax.experimental
 import jax.numpy as jnp
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from jaxshap.engine.compilation import compiled
 from jaxshap.engine.memory import bucket
@@ -77,8 +78,17 @@ def in_float64_on(device: Any):
 
     The threads of BLAS spin against each other, and against a busy machine, in small problems.
     """
-    with _in_64_bits(), jax.default_device(device), threadpool_limits(1, "blas"):
+    one_thread = _thread_pools().limit(limits=1, user_api="blas")
+    with _in_64_bits(), jax.default_device(device), one_thread:
         yield
+
+
+@functools.cache
+def _thread_pools() -> ThreadpoolController:
+    """Those of the libraries loaded by now: JAX's own BLAS is, and to look for them takes longer
+    than to solve a small problem.
+    """
+    return ThreadpoolController()
 
 
 def _in_64_bits() -> Any:

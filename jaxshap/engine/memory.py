@@ -3,6 +3,7 @@
 import functools
 import os
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,7 +25,19 @@ def bytes_of_call(function: Callable, *arguments) -> int:
 
     Constants and parameters do not count: under vmap they are shared by the whole batch.
     """
-    return max(1, 2 * _largest(jax.make_jaxpr(function)(*arguments).jaxpr))
+    return bytes_of_trace(trace(function, *arguments))
+
+
+def bytes_of_trace(traced: Any) -> int:
+    """The same for a function that is traced already."""
+    return max(1, 2 * _largest(traced.jaxpr))
+
+
+def trace(function: Callable, *arguments) -> Any:
+    """Its closed jaxpr. JAX names what it traces by its text, which for an object that holds arrays
+    is slow to make and waits for the device: it gets a plain function.
+    """
+    return jax.make_jaxpr(lambda *arguments: function(*arguments))(*arguments)
 
 
 def bucket(count: int) -> int:

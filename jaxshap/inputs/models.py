@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxshap.engine import trace
 from jaxshap.errors import HostFallbackWarning, InputError, InputTypeError, MissingExtraError
 from jaxshap.games import Host
 from jaxshap.inputs.arrays import as_floating, is_whole
@@ -153,7 +154,7 @@ def _traced(model: Callable, inputs: Inputs, whole: bool = False) -> Callable:
         dtype = part.dtype if keeps else jax.numpy.result_type(float)
         return jax.ShapeDtypeStruct((2, *part.shape[1:]), jax.dtypes.canonicalize_dtype(dtype))
 
-    traced = jax.make_jaxpr(model)(jax.tree.map(two, inputs.rows))
+    traced = trace(model, jax.tree.map(two, inputs.rows))
     if draws_numbers(traced.jaxpr):
         check_inference(model)
     return model

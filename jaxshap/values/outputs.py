@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
-from jaxshap.engine import bytes_of_call
+from jaxshap.engine import bytes_of_trace
 from jaxshap.errors import InputTypeError, ModelOutputError
 from jaxshap.games import as_pytree, full_precision
 from jaxshap.inputs import check_outputs, warn_of_closures
@@ -50,7 +50,7 @@ def bytes_per_point_of(model: Callable, rows: PyTree) -> int:
     leaves = jax.tree.leaves(two)
     inputs = sum(int(np.prod(leaf.shape)) * leaf.dtype.itemsize for leaf in leaves)
     warn_of_closures(model, traced)
-    return max(bytes_of_call(model, two) // 2, inputs)
+    return max(bytes_of_trace(traced) // 2, inputs)
 
 
 def _call(model: Callable, rows: PyTree) -> Any:

@@ -7,7 +7,6 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.estimators.least_squares import sequence_after
 from jaxshap.estimators.odd.design import MAX_PLAYERS_IN_TWOS
 from jaxshap.estimators.odd.mixture import SignMixture
 from jaxshap.estimators.odd.priors import (
@@ -95,11 +94,17 @@ def _posteriors(
     """With products of all numbers of signs, and of three at most where that can be of use; in the
     even part of two.
     """
-    every = posterior(rows, mixture, elsewhere, jitter=jitter, asked=asked)
     if mixture.odd and not can_have_all_twos(*rows.signs.shape):
+        every = posterior(rows, mixture, elsewhere, jitter=jitter, asked=asked)
         return every, every
-    after = rows._replace(signs=sequence_after(every.values, rows.signs))
-    return every, posterior(after, mixture.only_low(), elsewhere, jitter=jitter, asked=asked)
+
+    def of(mixture):
+        return posterior(rows, mixture, elsewhere, jitter=jitter, asked=asked)
+
+    # one after the other in a program that is compiled once
+    both = jax.lax.map(of, jax.tree.map(lambda *two: jnp.stack(two), mixture, mixture.only_low()))
+    every, low = (jax.tree.map(lambda array, k=k: array[k], both) for k in (0, 1))
+    return every, low
 
 
 def _fit_each(
