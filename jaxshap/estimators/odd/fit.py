@@ -35,6 +35,7 @@ MAX_FIT_FLOPS = 5e10  # a second or two; above, outputs share length scales unle
 MIN_FIT_FLOPS = 1.5e8  # what a fit takes in time, however few its rows
 POOLED_EVALUATIONS, OWN_EVALUATIONS, SINGLE_EVALUATIONS = 20, 6, 32  # of the objective, by fit
 MATRICES_OF_FIT = 16  # of all rows by all rows that one fit holds at a time
+LBFGS_MEMORY = 3  # steps it remembers: 2 to 8 give the same accuracy within as few steps as these
 BACKTRACK = 0.3  # factor for a step that did not descend
 
 
@@ -202,7 +203,7 @@ def fit(
     Exactly `num_evaluations` of the objective: a step that does not descend is shortened in the
     next turn, so that the loop can be mapped over columns.
     """
-    optimiser = optax.scale_by_lbfgs(memory_size=8)
+    optimiser = optax.scale_by_lbfgs(memory_size=LBFGS_MEMORY)
     tolerance = 1e-6 if rows.targets.dtype == jnp.float32 else 0.0
     first, mixture_of = ravel_pytree(begin)
     lowest, highest = (
