@@ -1,5 +1,7 @@
 """Prints how many inputs were tried, and lets the library's own checks answer."""
 
+import contextlib
+
 import jaxtyping
 import pytest
 from profiles import tried
@@ -11,6 +13,13 @@ def _own_checks():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _scratch_folder(tmp_path_factory):
+    """Some odd arguments are names of files that a call may write."""
+    with contextlib.chdir(tmp_path_factory.mktemp("fuzz")):
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)
