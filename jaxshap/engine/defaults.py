@@ -78,10 +78,12 @@ def read_estimator(estimator: Any, game: Game, budget: int, most: int | None = N
 
 
 def read_budget(budget: Any, num_players: int, estimator: Any = None) -> int:
-    """A whole number of evaluations; exact values know how many they need."""
+    """A whole number of evaluations; exact values, and errors, know how many they need."""
     if budget is None:
         if not isinstance(estimator, Exact):
-            return default_budget(num_players)
+            named = isinstance(estimator, Estimator)
+            least = estimator.budget_for_errors(num_players) if named else 0
+            return max(default_budget(num_players), least)
         if 2**num_players > MAX_BUDGET:
             raise BudgetError(
                 f"exact values of {num_players} players need 2**{num_players} coalitions: omit "

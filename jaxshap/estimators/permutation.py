@@ -34,6 +34,10 @@ class Permutation(Estimator):
     def __post_init__(self) -> None:
         read_flag(self.antithetic, "antithetic")
 
+    def budget_for_errors(self, num_players: int) -> int:
+        """Two draws."""
+        return 2 * (2 if self.antithetic else 1) * (num_players - 1) + 2
+
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         draws = num_orderings(num_players, budget, self.antithetic)
         positions = jax.vmap(_positions, in_axes=(None, 0, None))(

@@ -133,6 +133,18 @@ class Estimator(abc.ABC):
         del num_players, budget
         return self
 
+    def budget_for_errors(self, num_players: int) -> int:
+        """The least budget that buys standard errors, which the default one is not below.
+
+        Args:
+            num_players: the number n of players.
+
+        Returns:
+            Evaluations, those of ∅ and N included; 0 where the default budget always buys errors.
+        """
+        del num_players
+        return 0
+
     def constants(self, num_players: int, num_live: int, room: int) -> PyTree:
         """Arrays that `solve` needs and that depend on the sizes alone; nothing by default.
 

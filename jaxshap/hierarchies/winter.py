@@ -58,6 +58,10 @@ class Winter(Estimator):
         exact = needed <= budget and needed * num_players <= MAX_WEIGHTS
         return ExactWinter(self.hierarchy) if exact else self
 
+    def budget_for_errors(self, num_players: int) -> int:
+        """Two orderings, each walked both ways."""
+        return 4 * num_players - 2
+
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         _check(self.hierarchy, num_players)
         draws = jnp.arange(num_orderings(num_players, budget))

@@ -131,6 +131,13 @@ def test_a_thousand_players_are_sampled():
     assert float(found.values.sum()) == pytest.approx(np.tanh(2), abs=1e-4)
 
 
+def test_the_default_budget_buys_standard_errors_however_many_players_there_are():
+    game = jaxshap.make_game(lambda s: jnp.tanh(s.mean(dtype=jnp.float32) * 2), 1100)
+    for estimator in (Winter(hierarchy_of_labels(np.arange(1100) // 10)), jaxshap.Permutation()):
+        found = jaxshap.estimate(0, game, estimator)
+        assert np.isfinite(found.std_error).all()
+
+
 def test_linkage_matrices_of_scipy_are_read():
     from scipy.cluster.hierarchy import linkage
 
