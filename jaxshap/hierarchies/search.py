@@ -1,5 +1,6 @@
 """A search from the top down, which divides the part of a tree that has the largest value."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +14,7 @@ from jaxshap.hierarchies.division import Division, divided, enumerated, sampled
 from jaxshap.hierarchies.enumeration import members_of
 from jaxshap.hierarchies.hierarchy import Hierarchy, Node, leaves
 from jaxshap.hierarchies.search_result import Parts
+from jaxshap.inputs import read_names
 
 AT_ONCE = 16  # parts that are divided in one round
 
@@ -33,6 +35,7 @@ def top_down(
     *,
     budget: int | None = None,
     draws: int = 8,
+    names: Sequence[str] | None = None,
     batch_size: BatchSize = "auto",
 ) -> Parts:
     """Winter values of the parts of a tree, where the part with the largest value is divided next.
@@ -47,13 +50,15 @@ def top_down(
         budget: evaluations to spend, ∅ and N among them; by default that of `jaxshap.estimate`.
         draws: pairs of orderings that a part is divided by, where it cannot be divided exactly at
             that cost; at least 2.
+        names: what to print for each player; numbers by default.
         batch_size: coalitions per batch; "auto" chooses by memory.
 
     Returns:
         `Parts`, whose values sum to v(N) − v(∅).
 
     Raises:
-        InputError: the tree is one of other players, or `draws` is less than 2.
+        InputError: the tree is one of other players, `draws` is less than 2, or there is not one
+            name per player.
         BudgetError: the budget does not buy the first division.
 
     Example:
@@ -67,6 +72,7 @@ def top_down(
     """
     check_game(game)
     _check(game, hierarchy, draws)
+    names = None if names is None else _read_names(names, game.num_players)
     budget = read_budget(budget, game.num_players)
     seed = np.asarray(jax.random.key_data(read_key(key))).tolist()
     empty, full = np.asarray(game.empty), np.asarray(game.full)
@@ -87,7 +93,7 @@ def top_down(
     if parts == [everything]:
         needed = 2 + len(_new(_division(everything, draws, numbers), known))
         raise BudgetError(f"budget={budget} does not divide the tree once: pass {needed}.", needed)
-    return _result(parts, len(known), full.dtype)
+    return _result(parts, len(known), full.dtype, draws - 1, names)
 
 
 def _check(game: Game, hierarchy: Hierarchy, draws: int) -> None:
@@ -99,6 +105,13 @@ def _check(game: Game, hierarchy: Hierarchy, draws: int) -> None:
         )
     if read_whole(draws, "draws") < 2:
         raise InputError(f"draws={draws}: pass 2 or more, one has no standard error.")
+
+
+def _read_names(names: Any, num_players: int) -> tuple[str, ...]:
+    given = read_names(names, "names")
+    if len(given) != num_players:
+        raise InputError(f"there are {len(given)} names of {num_players} players: pass one each.")
+    return given
 
 
 def _next(parts: list[_Part]) -> list[_Part]:
@@ -159,11 +172,15 @@ def _children(part: _Part, division: Division, known: dict[int, Any]) -> list[_P
     ]
 
 
-def _result(parts: list[_Part], num_evaluations: int, dtype: Any) -> Parts:
+def _result(
+    parts: list[_Part], num_evaluations: int, dtype: Any, degrees: int, names: Any
+) -> Parts:
     parts = sorted(parts, key=_size, reverse=True)
     return Parts(
         tuple(leaves(part.node) for part in parts),
         np.stack([part.value for part in parts]).astype(dtype),
         np.sqrt(np.stack([part.variance for part in parts])).astype(dtype),
         num_evaluations,
+        degrees,
+        names,
     )

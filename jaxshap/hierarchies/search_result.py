@@ -18,6 +18,9 @@ class Parts:
         values: the Winter value of each part in the tree that was divided so far, `(parts, *out)`.
         std_error: their standard errors, 0 where all coalitions that matter were asked about.
         num_evaluations: how many coalitions were asked about, ∅ and N among them.
+        degrees: degrees of freedom of the standard errors, at least; texts show intervals of 95 %
+            by Student's t.
+        names: of the players, which are printed in place of their numbers, or None.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
@@ -32,6 +35,8 @@ class Parts:
     values: Float[np.ndarray, "parts *out"]
     std_error: Float[np.ndarray, "parts *out"]
     num_evaluations: int
+    degrees: int
+    names: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.players)
@@ -48,21 +53,26 @@ class Parts:
         return np.repeat(self.values / widths, sizes, axis=0)[order]
 
     def __str__(self) -> str:
+        from scipy.special import stdtrit  # slow to import, and not needed before
+
+        halves = stdtrit(self.degrees, 0.975) * self.std_error
+        lines = zip(self.players[:MOST_LINES], self.values, halves, strict=False)
         shown = [
-            f"{_named(part):>24}  {_numbers(value)} ± {_numbers(error)}"
-            for part, value, error in zip(
-                self.players[:MOST_LINES], self.values, self.std_error, strict=False
-            )
+            f"{self._named(part):>24}  {_numbers(value)} ± {_numbers(half)}"
+            for part, value, half in lines
         ]
         left = len(self) - len(shown)
         more = [f"{'':>24}  and {left} more parts"] if left > 0 else []
-        title = f"{len(self)} parts of a tree, Winter values, {self.num_evaluations} evaluations"
+        title = (
+            f"{len(self)} parts of a tree, Winter values ± error (95 %), {self.num_evaluations} "
+            "evaluations"
+        )
         return "\n".join([title, *shown, *more])
 
-
-def _named(part: tuple[int, ...]) -> str:
-    shown = ", ".join(map(str, part[:4]))
-    return "{" + shown + (f", … {len(part)} players" if len(part) > 4 else "") + "}"
+    def _named(self, part: tuple[int, ...]) -> str:
+        first = part[:4] if self.names is None else [self.names[player] for player in part[:4]]
+        shown = ", ".join(map(str, first))
+        return "{" + shown + (f", … {len(part)} players" if len(part) > 4 else "") + "}"
 
 
 def _numbers(values: Any) -> str:

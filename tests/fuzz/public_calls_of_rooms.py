@@ -223,6 +223,7 @@ CALLS_OF_ROOMS: dict[str, Call] = {
         hierarchy=HIERARCHY,
         budget=16,
         draws=2,
+        names=["a", "b", "c"],
         batch_size="auto",
     ),
     "interactions.exact_interactions": call(

@@ -4,9 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.stats
 
 import jaxshap
-from jaxshap.hierarchies import Winter, hierarchy, hierarchy_of_blocks, top_down
+from jaxshap.hierarchies import Parts, Winter, hierarchy, hierarchy_of_blocks, top_down
 
 LARGE = hierarchy_of_blocks((1024,))
 IMPORTANT = [100, 101, 700]
@@ -83,9 +84,14 @@ def test_no_coalition_is_asked_twice():
     assert len(asked) == len(set(asked)) == parts.num_evaluations - 2
 
 
-def test_it_prints_parts_with_errors(needles):
-    text = str(top_down(0, needles, LARGE, budget=300))
-    assert "Winter values" in text
+def test_it_prints_parts_with_their_names_and_intervals_of_95_percent(needles):
+    text = str(top_down(0, needles, LARGE, budget=300, names=[f"gene {i}" for i in range(1024)]))
+    assert "Winter values ± error (95 %)" in text
+    assert "{gene " in text
+    parts = Parts(((2,), (0, 1)), np.array([3.0, 1.0]), np.array([0.2, 0.0]), 40, 7, tuple("abc"))
+    half = 0.2 * scipy.stats.t.ppf(0.975, 7)
+    assert f"{{c}}  3. ± {half:.4f}" in str(parts)
+    assert "{a, b}  1. ± 0." in str(parts)
     assert "±" in text
     assert "more parts" in text
 
@@ -103,6 +109,8 @@ def test_what_makes_no_sense_is_refused(needles):
         top_down(0, needles, LARGE, draws=1)
     with pytest.raises(jaxshap.InputError, match="8 players and the game 1024"):
         top_down(0, needles, hierarchy_of_blocks((8,)))
+    with pytest.raises(jaxshap.InputError, match="names"):
+        top_down(0, needles, LARGE, names=["only one"])
     with pytest.raises(jaxshap.BudgetError, match="pass 4"):
         top_down(0, needles, LARGE, budget=3)
 
