@@ -4,6 +4,7 @@ from jaxshap.explaining.arithmetic import Cohorts as Cohorts
 from jaxshap.explaining.caution import ranking_note as ranking_note
 from jaxshap.explaining.explainer import explain as explain
 from jaxshap.explaining.explanation import Explanation as Explanation
+from jaxshap.explaining.limits import Clock as Clock
 from jaxshap.explaining.limits import read_clock as read_clock
 from jaxshap.explaining.loading import load as load
 from jaxshap.explaining.problem import Problem as Problem

@@ -14,7 +14,7 @@ from jaxshap.errors import ModelOutputError
 from jaxshap.games import Game, Host, as_pytree, at_least_float32
 from jaxshap.texts.absences import Absence
 from jaxshap.texts.presence_game import presence_game
-from jaxshap.texts.token_game import Inputs, TokenCalls, masked_tokens
+from jaxshap.texts.token_game import Inputs, TokenCalls, fitting, masked_tokens
 from jaxshap.texts.token_rows import TokenRow
 
 
@@ -43,13 +43,19 @@ def prompt_game(
 ) -> Game:
     """v(S) = log p(the continuation | the parts of S), in total or for each of its tokens."""
 
+    everyone = np.ones((1, len(prompt.row.players)), bool)
+
+    def example(row: TokenRow) -> Inputs:
+        return Prompt(row, prompt.num_continued).inputs(everyone, absent, pad)
+
+    fitted = Prompt(fitting(prompt.row, calls, example), prompt.num_continued)
+
     def worths(coalitions: Bool[np.ndarray, "m n"]) -> Any:
-        scores = calls(prompt.inputs(coalitions, absent, pad))[:, : prompt.num_continued]
+        scores = calls(fitted.inputs(coalitions, absent, pad))[:, : fitted.num_continued]
         return scores if per_token else scores.sum(1)
 
-    num_players = len(prompt.row.players)
-    example = prompt.inputs(np.ones((1, num_players), bool), absent, pad)
-    return presence_game(worths, num_players, words, byte_limit() // calls.size(example))
+    per_item = byte_limit() // calls.size(example(fitted.row))
+    return presence_game(worths, everyone.shape[1], words, per_item)
 
 
 @jax.tree_util.register_dataclass

@@ -100,7 +100,8 @@ def _drawn(explanation: "TextExplanation") -> Iterator[Drawn]:
     count = len(explanation.feature_names)
     halves = np.asarray(explanation.interval().upper) - explanation.values
     values, errors = (part[0].reshape(count, -1) for part in (explanation.values, halves))
-    bases, names = explanation.base_values[0].reshape(-1), explanation.output_names
+    bases, own = explanation.base_values[0].reshape(-1), explanation.row_outputs
+    names = explanation.output_names if own is None else own[0].tolist()
     shown = min(MAX_OUTPUTS, values.shape[1])
     largest = float(np.abs(values[:, :shown]).max()) or 1.0
     for number in range(shown):

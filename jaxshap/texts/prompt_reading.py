@@ -1,6 +1,6 @@
 """Prompts and continuations as people pass them: read and checked before the model is asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from jaxshap.engine import BatchSize
 from jaxshap.errors import InputError
 from jaxshap.inputs import STAYS
 from jaxshap.texts.absences import Absence, Embedded, MaskToken, Removed
+from jaxshap.texts.chosen import Played
 from jaxshap.texts.continuations import Prompt, prompt_game, scored
 from jaxshap.texts.dividing import Divide, check_several, distinct, divided
 from jaxshap.texts.encoding import Encoded, encode, longest, pad_token
@@ -26,8 +27,8 @@ class Continued(NamedTuple):
 
 def read_prompts(
     model: Callable,
-    prompts: Sequence[str],
-    continuations: Sequence[str],
+    prompts: Collection[str],
+    continuations: Collection[str],
     *,
     tokenizer: Any,
     players: Divide,
@@ -62,7 +63,7 @@ def read_prompts(
         words = f"{absent.words}, and the output is the log-probability of {continuation!r}"
         names = continued.words if per_token else None
         return Readied(
-            own, lambda: prompt_game(calls, padded, absent, pad, words, per_token), names
+            own, lambda: Played(prompt_game(calls, padded, absent, pad, words, per_token)), names
         )
 
     return [readied(*each) for each in zip(prompts, continuations, *named, strict=True)]

@@ -1,6 +1,6 @@
 """explain_prompts: which parts of a prompt make a language model continue it as it does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 from jaxtyping import Array, Key
@@ -11,17 +11,18 @@ from jaxshap.explaining import read_clock
 from jaxshap.texts.absences import Absence
 from jaxshap.texts.dividing import Divide, words
 from jaxshap.texts.prompt_reading import read_prompts
-from jaxshap.texts.text_explainer import explain_readied
+from jaxshap.texts.text_explainer import explain_readied, nested_readied
 from jaxshap.texts.text_explanation import TextExplanations
 
 
 def explain_prompts(
     model: Callable,
-    prompts: Sequence[str],
-    continuations: Sequence[str],
+    prompts: Collection[str],
+    continuations: Collection[str],
     *,
     tokenizer: Any,
     players: Divide = words,
+    within: Divide | None = None,
     absent: Absence | None = None,
     start_token: int | None = None,
     max_length: int | None = None,
@@ -48,17 +49,19 @@ def explain_prompts(
         continuations: the text that follows each prompt, with its leading space if it has one.
         tokenizer: one of Hugging Face's `tokenizers`, or a fast one of `transformers`.
         players: who plays, see `explain_texts`; `sentences` or `matches` suit long prompts.
+        within: larger parts in which players stand together, see `explain_texts`.
         absent: `Removed()` (the default), `MaskToken()` or `Embedded(embed)`.
         start_token: the number of a token to put in front of each prompt, where the tokeniser adds
             none.
         max_length: the most tokens that the model takes, continuation included; by default what
-            the tokeniser says, if it does.
+            the tokeniser says, if it does. JAX gives the last of its positions to all tokens
+            beyond where a model looks them up by number: pass it for such a model.
         per_token: whether each token of the continuation is an output of its own; by default the
             sum over its tokens is the only output.
         estimator: how to estimate, see `jaxshap.explain`.
         budget: coalitions per prompt, see `jaxshap.explain`.
         tol: spend until every standard error is at most this share of the spread.
-        seconds: spend this time on each prompt instead of a budget, see `jaxshap.explain`.
+        seconds: spend this time on all prompts together instead of a budget, see `explain_texts`.
         key: a JAX key or a whole number.
         batch_size: inputs per call of the model; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
@@ -89,7 +92,7 @@ def explain_prompts(
         [[-0.06  0.94]]
     """
     check_batch_size(batch_size)
-    read_clock(seconds)
+    clock = read_clock(seconds)
     readied = read_prompts(
         model,
         prompts,
@@ -102,6 +105,8 @@ def explain_prompts(
         per_token=per_token,
         batch_size=batch_size,
     )
-    how = {"estimator": estimator, "budget": budget, "tol": tol, "seconds": seconds}
+    if within is not None:
+        readied = nested_readied(readied, within, estimator, "prompts")
+    how = {"estimator": estimator, "budget": budget, "tol": tol}
     how |= {"batch_size": batch_size, "progress": progress}
-    return explain_readied(readied, key, None, how)
+    return explain_readied(readied, key, clock, how)

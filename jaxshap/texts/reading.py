@@ -1,6 +1,6 @@
 """Texts as people pass them: divided, encoded and checked before the model is asked anything."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,11 +8,11 @@ import numpy as np
 from jaxshap.engine import BatchSize
 from jaxshap.errors import InputError, InputTypeError
 from jaxshap.estimators import Estimator
-from jaxshap.games import Game
 from jaxshap.texts.absences import Absence, Embedded, Hidden, MaskToken, Removed
+from jaxshap.texts.chosen import Chosen, Played
 from jaxshap.texts.dividing import Divide, Divided, check_several, divided
 from jaxshap.texts.encoding import encode, longest, mask_token, pad_token
-from jaxshap.texts.string_game import masker, string_game
+from jaxshap.texts.string_game import StringCalls, masker, string_game
 from jaxshap.texts.token_game import TokenCalls, from_vectors, masked_tokens, token_game
 from jaxshap.texts.token_rows import TokenRow, check_length, roomy, token_row
 
@@ -21,37 +21,40 @@ class Readied(NamedTuple):
     """A text that is read and checked, and the game that asks the model about it."""
 
     divided: Divided
-    game: Callable[[], Game]
+    play: Callable[[], Played]
     output_names: Sequence[str] | None = None
     estimator: Estimator | None = None  # where the players stand in groups of their own
 
 
 def read_texts(
     model: Callable,
-    texts: Sequence[str],
+    texts: Collection[str],
     tokenizer: Any,
     players: Divide,
     absent: Absence | None,
     max_length: int | None,
     batch_size: BatchSize,
+    chosen: Chosen,
 ) -> list[Readied]:
-    """One game per text; all of them share what the model answered."""
+    """One game per text; all of them share what the model answered, unless each has outputs of
+    its own.
+    """
     check_model(model)
     parts = [
         divided(text, players, where) for text, where in zip(texts, places(texts), strict=True)
     ]
     if tokenizer is not None:
-        return _for_tokens(model, parts, tokenizer, absent, max_length, batch_size)
+        return _for_tokens(model, parts, tokenizer, absent, max_length, batch_size, chosen)
     if max_length is not None:
         raise InputError("max_length= counts tokens: pass tokenizer= with it, or omit it.")
     absent = Removed() if absent is None else absent
-    known: dict = {}
+    calls = StringCalls(model, chosen.pick)
     for number, part in enumerate(parts):
         masker(part, absent)  # refuses an absence of tokens
         check_several(part, f"texts[{number}]")
 
     def readied(part: Divided) -> Readied:
-        return Readied(part, lambda: string_game(model, part, absent, known))
+        return Readied(part, lambda: string_game(calls, part, absent, chosen), chosen.names)
 
     return [readied(part) for part in parts]
 
@@ -61,9 +64,10 @@ def check_model(model: Any) -> None:
         raise InputTypeError(f"{type(model).__name__} is no function: pass one of a batch.")
 
 
-def places(texts: Sequence[str], what: str = "texts") -> list[str]:
-    """What messages call each text; a string in place of a list is refused."""
-    if isinstance(texts, str) or not isinstance(texts, Sequence | np.ndarray):
+def places(texts: Collection[str], what: str = "texts") -> list[str]:
+    """What messages call each text; a string in place of a list, or a table, is refused."""
+    known = isinstance(texts, Sequence | np.ndarray) or hasattr(texts, "to_numpy")  # a Series
+    if isinstance(texts, str) or not known or len(getattr(texts, "shape", (0,))) != 1:
         raise InputTypeError(f"pass {what} as a list of strings, also where there is only one.")
     if not len(texts):
         raise InputError(f"there are no {what}: pass at least one.")
@@ -77,6 +81,7 @@ def _for_tokens(
     absent: Absence | None,
     max_length: int | None,
     batch_size: BatchSize,
+    chosen: Chosen,
 ) -> list[Readied]:
     absent = read_absence(absent, tokenizer)
     pad = pad_token(tokenizer)
@@ -94,10 +99,10 @@ def _for_tokens(
     filler = 0 if pad is None else pad
     masked_tokens(rows[0], rows[0].present(np.ones((1, len(rows[0].players)), bool)), absent, 0)
     asked = from_vectors(model, absent) if isinstance(absent, Embedded) else model
-    calls = TokenCalls(asked, batch_size)
+    calls = TokenCalls(asked, batch_size, chosen.pick)
 
     def readied(row: TokenRow, own: Divided) -> Readied:
-        return Readied(own, lambda: token_game(calls, row, absent, filler))
+        return Readied(own, lambda: token_game(calls, row, absent, filler, chosen), chosen.names)
 
     return [readied(row, own) for row, own in zip(rows, kept, strict=True)]
 

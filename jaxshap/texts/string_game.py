@@ -1,5 +1,6 @@
 """Models of strings: pipelines, remote models, ONNX sessions; absent parts leave the string."""
 
+import dataclasses
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -8,9 +9,9 @@ from jaxtyping import Bool
 
 from jaxshap.engine import byte_limit
 from jaxshap.errors import InputError
-from jaxshap.games import Game
 from jaxshap.inputs import check_outputs
 from jaxshap.texts.absences import Absence, Removed, Replaced
+from jaxshap.texts.chosen import Chosen, Pick, Played
 from jaxshap.texts.dividing import Divided
 from jaxshap.texts.presence_game import presence_game
 from jaxshap.texts.remembering import ask_once
@@ -18,20 +19,33 @@ from jaxshap.texts.remembering import ask_once
 STRINGS_PER_CALL = 64  # by default: progress is seen, and a batch fills a processor
 
 
-def string_game(
-    model: Callable, divided: Divided, absent: Absence, known: dict[Hashable, Any]
-) -> Game:
-    """v(S) = model(the text with the parts of S); outputs of strings in `known` are not asked for
-    again.
-    """
-    masked = masker(divided, absent)
+@dataclasses.dataclass(frozen=True, eq=False)
+class StringCalls:
+    """A model of strings that is asked about no string twice; what it answered is in `known`."""
+
+    model: Callable
+    pick: Pick | None = None
+    known: dict[Hashable, Any] = dataclasses.field(default_factory=dict)
+
+    def __call__(self, strings: Sequence[str]) -> Any:
+        return ask_once(self.known, strings, lambda new: self._outputs([strings[i] for i in new]))
+
+    def _outputs(self, strings: Sequence[str]) -> np.ndarray:
+        outputs = np.asarray(self.model(list(strings)))
+        check_outputs(outputs.shape, outputs.dtype, len(strings))
+        return outputs if self.pick is None else self.pick(outputs)
+
+
+def string_game(calls: StringCalls, divided: Divided, absent: Absence, chosen: Chosen) -> Played:
+    """v(S) = model(the text with the parts of S)."""
+    masked, num_players = masker(divided, absent), len(divided.names)
+    calls, row_outputs = chosen.for_text(calls, masked(np.ones((1, num_players), bool)))
 
     def worths(coalitions: Bool[np.ndarray, "m n"]) -> Any:
-        strings = masked(coalitions)
-        return ask_once(known, strings, lambda new: _outputs(model, [strings[i] for i in new]))
+        return calls(masked(coalitions))
 
     per_string = byte_limit() // STRINGS_PER_CALL
-    return presence_game(worths, len(divided.names), absent.words, per_string)
+    return Played(presence_game(worths, num_players, absent.words, per_string), row_outputs)
 
 
 def masker(divided: Divided, absent: Absence) -> Callable[[Any], list[str]]:
@@ -62,9 +76,3 @@ def masker(divided: Divided, absent: Absence) -> Callable[[Any], list[str]]:
         return [string if ends else string.rstrip() for ends, string in rows]
 
     return masked
-
-
-def _outputs(model: Callable, strings: Sequence[str]) -> np.ndarray:
-    outputs = np.asarray(model(list(strings)))
-    check_outputs(outputs.shape, outputs.dtype, len(strings))
-    return outputs

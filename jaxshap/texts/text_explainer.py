@@ -1,6 +1,6 @@
 """explain_texts: from a model and a list of strings to coloured texts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import jax
@@ -10,18 +10,21 @@ from jaxtyping import Array, Key
 from jaxshap.engine import BatchSize, check_batch_size, read_key
 from jaxshap.errors import EvaluationError, InputError, Interrupted
 from jaxshap.estimators import Estimator
-from jaxshap.explaining import Explanation, explain, read_clock
+from jaxshap.explaining import Clock, Explanation, explain, read_clock
 from jaxshap.games import Game
 from jaxshap.texts.absences import Absence
+from jaxshap.texts.chosen import Chosen, read_chosen
 from jaxshap.texts.dividing import Divide, words
 from jaxshap.texts.nesting import nested
 from jaxshap.texts.reading import Readied, read_texts
-from jaxshap.texts.text_explanation import TextExplanation, TextExplanations, of_text
+from jaxshap.texts.text_explanation import TextExplanations, of_text
+
+MIN_SECONDS = 1e-3  # of what is left: a text whose time is over still gets its smallest round
 
 
 def explain_texts(
     model: Callable,
-    texts: Sequence[str],
+    texts: Collection[str],
     *,
     tokenizer: Any = None,
     players: Divide = words,
@@ -33,6 +36,7 @@ def explain_texts(
     tol: float | None = None,
     seconds: float | None = None,
     key: Key[Array, ""] | int = 0,
+    outputs: Any = None,
     output_names: Sequence[str] | None = None,
     batch_size: BatchSize = "auto",
     progress: bool | None = None,
@@ -57,13 +61,18 @@ def explain_texts(
         absent: what absent means: `Removed()` (the default) or `Replaced(string)` for strings,
             `MaskToken()` (the default), `Hidden()`, `Removed()` or `Embedded(embed)` for tokens.
         max_length: the most tokens that the model takes, special ones included; by default what
-            the tokeniser says, if it does.
+            the tokeniser says, if it does. JAX gives the last of its positions to all tokens
+            beyond where a model looks them up by number: pass it for such a model.
         estimator: how to estimate, see `jaxshap.explain`.
         budget: coalitions per text, see `jaxshap.explain`.
         tol: spend until every standard error is at most this share of the spread.
-        seconds: spend this time on each text instead of a budget, see `jaxshap.explain`.
+        seconds: spend this time on all texts together instead of a budget: each gets an equal share
+            of what is left, see `jaxshap.explain`.
         key: a JAX key or a whole number.
-        output_names: names of the outputs.
+        outputs: which outputs to explain, where there are many: names or numbers of some,
+            `jaxshap.Top(k)` for the k largest of each text, or a function of the outputs, which
+            gets numpy arrays. Memory follows what is asked for.
+        output_names: names of all outputs of the model, or of what the function `outputs` returns.
         batch_size: inputs per call of the model; "auto" chooses by memory.
         progress: whether to show a bar; None shows one on a terminal after two seconds.
 
@@ -85,13 +94,15 @@ def explain_texts(
         [[[-1.0, 2.0]], [[0.0, 2.0, 0.0]]]
     """
     check_batch_size(batch_size)
-    read_clock(seconds)
-    readied = read_texts(model, texts, tokenizer, players, absent, max_length, batch_size)
+    clock = read_clock(seconds)
+    chosen = read_chosen(outputs, output_names)
+    how = tokenizer, players, absent, max_length, batch_size
+    readied = read_texts(model, texts, *how, chosen)
     if within is not None:
-        readied = _nested(readied, within, estimator)
-    how = {"estimator": estimator, "budget": budget, "tol": tol, "seconds": seconds}
-    how |= {"batch_size": batch_size, "progress": progress}
-    return explain_readied(readied, key, output_names, how)
+        readied = nested_readied(readied, within, estimator, "texts")
+    spending = {"estimator": estimator, "budget": budget, "tol": tol}
+    spending |= {"batch_size": batch_size, "progress": progress}
+    return explain_readied(readied, key, clock, spending)
 
 
 def text_game(
@@ -125,50 +136,54 @@ def text_game(
         >>> jaxshap.shapley_values(game)[:, 0].tolist()
         [2.5, 3.5]
     """
-    (one,) = read_texts(model, [text], tokenizer, players, absent, max_length, "auto")
-    return one.game()
+    (one,) = read_texts(model, [text], tokenizer, players, absent, max_length, "auto", Chosen())
+    return one.play().game
 
 
 def explain_readied(
-    readied: Sequence[Readied], key: Any, output_names: Any, how: dict[str, Any]
+    readied: Sequence[Readied],
+    key: Any,
+    clock: Clock | None,
+    how: dict[str, Any],
 ) -> TextExplanations:
-    """One explanation after the other, each with draws of its own."""
+    """One explanation after the other, each with draws of its own and a share of the time."""
     key, done = read_key(key), []
     for number, one in enumerate(readied):
-        own_names = one.output_names if output_names is None else output_names
-        own_how = how | {"key": jax.random.fold_in(key, number), "output_names": own_names}
+        own_how = how | {"key": jax.random.fold_in(key, number), "output_names": one.output_names}
         if one.estimator is not None:
             own_how["estimator"] = one.estimator
+        row_outputs = None
         try:
-            done.append(_explain_one(one, own_how))
+            game, row_outputs = one.play()
+            if clock is not None:
+                own_how["seconds"] = max(clock.left, MIN_SECONDS) / (len(readied) - number)
+            done.append(of_text(_explained(game, one, own_how), one.divided, row_outputs))
         except (Interrupted, EvaluationError) as stop:
             if stop.explanation is not None:
-                done.append(of_text(stop.explanation, one.divided))
+                done.append(of_text(stop.explanation, one.divided, row_outputs))
             stop.explanation = TextExplanations(tuple(done)) if done else None
             raise
     return TextExplanations(tuple(done))
 
 
-def _nested(readied: Sequence[Readied], within: Divide, estimator: Any) -> list[Readied]:
+def nested_readied(
+    readied: Sequence[Readied], within: Divide, estimator: Any, what: str
+) -> list[Readied]:
     """The same texts, each with the estimator of its own groups."""
     if estimator is not None:
         raise InputError("within= says how values are estimated: omit estimator=, or within=.")
     return [
-        one._replace(estimator=nested(one.divided, within, f"texts[{number}]"))
+        one._replace(estimator=nested(one.divided, within, f"{what}[{number}]"))
         for number, one in enumerate(readied)
     ]
 
 
-def _explain_one(one: Readied, how: dict[str, Any]) -> TextExplanation:
+def _explained(game: Game, one: Readied, how: dict[str, Any]) -> Explanation:
     """`explain` with rows that say who is present: everyone, and in the background nobody."""
-    game = one.game()
 
     def presence(model, X, background, *, weights=None, players=None) -> Game:
         return game
 
     everyone = np.ones((1, game.num_players))
     names = list(one.divided.names)
-    explanation: Explanation = explain(
-        game.value, everyone, 0 * everyone, value=presence, feature_names=names, **how
-    )
-    return of_text(explanation, one.divided)
+    return explain(game.value, everyone, 0 * everyone, value=presence, feature_names=names, **how)

@@ -130,8 +130,10 @@ class TextExplanations:
         return "".join(map(as_html, self))
 
 
-def of_text(explanation: Explanation, divided: Divided) -> TextExplanation:
-    """The explanation of a text whose players these are."""
+def of_text(
+    explanation: Explanation, divided: Divided, row_outputs: np.ndarray | None
+) -> TextExplanation:
+    """The explanation of a text whose players these are; `row_outputs` name outputs of its own."""
     data = {"text": np.array([divided.text]), "spans": divided.spans[None]}
-    fields: dict[str, Any] = vars(explanation) | {"data": data}
+    fields: dict[str, Any] = vars(explanation) | {"data": data, "row_outputs": row_outputs}
     return TextExplanation(**fields)

@@ -11,10 +11,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.engine import BatchSize, byte_limit
-from jaxshap.errors import InputError
-from jaxshap.games import Game, Host, as_pytree, at_least_float32
+from jaxshap.errors import InputError, JaxshapError
+from jaxshap.games import Host, as_pytree, at_least_float32
 from jaxshap.inputs import check_outputs
 from jaxshap.texts.absences import Absence, Embedded, Hidden, MaskToken, Removed
+from jaxshap.texts.chosen import Chosen, Pick, Played
 from jaxshap.texts.presence_game import presence_game
 from jaxshap.texts.remembering import ask_once
 from jaxshap.texts.token_rows import TokenRow
@@ -23,16 +24,34 @@ from jaxshap.values import bytes_per_point_of
 Inputs = tuple[np.ndarray, ...]  # arrays (m, length) that the model takes
 
 
-def token_game(calls: "TokenCalls", row: TokenRow, absent: Absence, pad: int) -> Game:
+def token_game(
+    calls: "TokenCalls", row: TokenRow, absent: Absence, pad: int, chosen: Chosen
+) -> Played:
     """v(S) = model(the tokens of S, the others absent)."""
+
+    everyone = np.ones((1, len(row.players)), bool)
+
+    def example(row: TokenRow) -> Inputs:
+        return masked_tokens(row, row.present(everyone), absent, pad)
+
+    row = fitting(row, calls, example)
+    calls, row_outputs = chosen.for_text(calls, example(row))
 
     def worths(coalitions: Bool[np.ndarray, "m n"]) -> Any:
         return calls(masked_tokens(row, row.present(coalitions), absent, pad))
 
-    everyone = np.ones((1, len(row.players)), bool)
-    example = masked_tokens(row, row.present(everyone), absent, pad)
-    per_item = byte_limit() // calls.size(example)
-    return presence_game(worths, len(row.players), absent.words, per_item)
+    per_item = byte_limit() // calls.size(example(row))
+    return Played(presence_game(worths, len(row.players), absent.words, per_item), row_outputs)
+
+
+def fitting(row: TokenRow, calls: "TokenCalls", example: Callable[[TokenRow], Inputs]) -> TokenRow:
+    """The row, without its padding where the model takes no input as long as with it."""
+    try:
+        calls.size(example(row))
+    except InputError:
+        row = row.unpadded()
+        calls.size(example(row))
+    return row
 
 
 def masked_tokens(
@@ -64,11 +83,13 @@ def masked_tokens(
 class TokenCalls:
     """A model of tokens that is asked about no input twice, in batches of one size per length.
 
-    What was answered is kept in `known`, and the size of a batch for inputs of a length in `sizes`.
+    What `pick` keeps of its outputs is in `known`, and the size of a batch for inputs of a length
+    in `sizes`.
     """
 
     model: Callable
     batch_size: BatchSize = "auto"
+    pick: Pick | None = None
     known: dict[Hashable, Any] = dataclasses.field(default_factory=dict)
     sizes: dict[int, int] = dataclasses.field(default_factory=dict)
 
@@ -92,16 +113,29 @@ class TokenCalls:
             return int(self.batch_size)
         if isinstance(self.model, Host):
             return 64
-        per_row = bytes_per_point_of(lambda rows: self.model(*rows), inputs)
+        try:
+            per_row = bytes_per_point_of(OfTuple(as_pytree(self.model)), inputs)
+        except JaxshapError:
+            raise
+        except (TypeError, ValueError) as error:  # shapes that do not go together
+            raise InputError(
+                f"the model fails on an input of {inputs[0].shape[1]} tokens: {error} If that is "
+                "longer than it takes, pass max_length=, the most tokens that it takes."
+            ) from error
         return 2 ** int(math.log2(max(1, byte_limit() // per_row)))
 
     def _outputs(self, inputs: Inputs) -> np.ndarray:
         size, count = self.size(inputs), len(inputs[0])
         starts = range(0, count, size)
-        parts = [self._call(tuple(part[i : i + size] for part in inputs), size) for i in starts]
-        outputs = np.concatenate(parts)
-        check_outputs(outputs.shape, outputs.dtype, count)
-        return outputs.astype(at_least_float32(outputs.dtype))
+        return np.concatenate(
+            [self._kept(tuple(part[i : i + size] for part in inputs), size) for i in starts]
+        )
+
+    def _kept(self, inputs: Inputs, size: int) -> np.ndarray:
+        outputs = self._call(inputs, size)
+        check_outputs(outputs.shape, outputs.dtype, len(inputs[0]))
+        outputs = outputs.astype(at_least_float32(outputs.dtype))
+        return outputs if self.pick is None else self.pick(outputs)
 
     def _call(self, inputs: Inputs, size: int) -> np.ndarray:
         """One call; of a JAX model with the last row repeated up to the size: one program."""
@@ -122,6 +156,17 @@ def _content(ids: np.ndarray, mask: np.ndarray, *others: np.ndarray) -> Hashable
 @jax.jit
 def _called(model: Callable, *inputs: Array) -> Array:
     return model(*inputs)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class OfTuple:
+    """A model of several arrays as one of a tuple of them; its parameters stay its arguments."""
+
+    model: Callable
+
+    def __call__(self, inputs: tuple[Array, ...]) -> Any:
+        return self.model(*inputs)
 
 
 @jax.tree_util.register_dataclass

@@ -40,6 +40,12 @@ class TokenRow:
         owner = np.pad(owner, missing, constant_values=STAYS)
         return TokenRow(ids, Players(owner, self.players.names), self.num_tokens)
 
+    def unpadded(self) -> "TokenRow":
+        """Without padding."""
+        owner: Any = self.players.owner
+        own = Players(owner[: self.num_tokens], self.players.names)
+        return TokenRow(self.ids[: self.num_tokens], own, self.num_tokens)
+
 
 def token_row(encoded: Encoded, divided: Divided, where: str) -> tuple[TokenRow, Divided]:
     """The tokens with their owners, and the text with those players that own tokens.

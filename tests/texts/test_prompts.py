@@ -75,6 +75,11 @@ def test_tokens_that_are_embedded_elsewhere_are_absent_too():
     np.testing.assert_allclose(embedded.values, replaced.values, atol=1e-5)
 
 
+def test_parts_of_a_prompt_stand_together_in_larger_ones():
+    (one,) = explain(("so bad. a good",), within=texts.sentences)
+    assert one.kind == "Owen value"
+
+
 def test_prompts_and_continuations_of_different_lengths_are_explained_together():
     prompts = [PROMPT, "so good", "the end . a good , good , bad day"]
     continuations = [CONTINUATION, " .", " a a a a a"]

@@ -103,6 +103,27 @@ def test_texts_of_different_lengths_have_players_of_their_own_and_share_one_prog
     )
 
 
+@pytest.mark.filterwarnings("error")
+def test_parameters_that_are_arguments_are_no_closure_however_large():
+    large = {"table": np.pad(WEIGHTS["table"], ((0, 800_000), (0, 0)))}  # 18 MB, a warning's worth
+    model = jax.tree_util.Partial(of_tokens, WEIGHTS | large)
+    (explained,) = texts.explain_texts(model, ["so bad"], tokenizer=wordpieces())
+    assert explained.exact
+
+
+def up_to_seven(ids, mask):
+    """A model of up to 7 tokens, which has no positions for more."""
+    vectors = WEIGHTS["table"][ids] + WEIGHTS["place"][:7][: ids.shape[1]]
+    return (vectors * mask[..., None].astype(vectors.dtype)).sum((1, 2))
+
+
+def test_padding_is_omitted_where_the_model_takes_no_more_and_longer_texts_are_refused():
+    (explained,) = texts.explain_texts(up_to_seven, ["so bad a good day"], tokenizer=wordpieces())
+    assert len(explained.feature_names) == 5  # 7 tokens, which would be padded to 8
+    with pytest.raises(InputError, match=r"an input of 8 tokens.*pass max_length="):
+        texts.explain_texts(up_to_seven, ["so bad a good day ."], tokenizer=wordpieces())
+
+
 def test_tokenisers_of_transformers_give_the_same_values():
     first, second = (
         texts.explain_texts(MODEL, ["so bad a day"], tokenizer=tokenizer)[0]
@@ -196,6 +217,51 @@ def test_values_of_string_models_are_those_of_the_definition():
     (explained,) = texts.explain_texts(lambda strings: [*map(score, strings)], [" ".join(words)])
     np.testing.assert_allclose(explained.values[0], by_orderings(worth, 5), atol=1e-12)
     assert explained.std_error.max() == 0
+
+
+def test_the_largest_outputs_of_each_text_named_ones_or_a_function_are_explained():
+    asked, names = [], ["long", "a", "short"]
+
+    def model(strings):
+        asked.extend(strings)
+        return np.array([[len(one), one.count("a"), 9 - len(one)] for one in strings], float)
+
+    given = ["a b c", "aa dog that runs"]
+    whole = texts.explain_texts(model, given, output_names=names)
+    asked.clear()
+    top = texts.explain_texts(model, given, outputs=jaxshap.Top(2), output_names=names)
+    assert len(asked) == 8 + 16
+    for one, all_of_it, order in zip(top, whole, ([0, 2], [0, 1]), strict=True):
+        np.testing.assert_allclose(one.values, all_of_it.values[..., order], atol=1e-12)
+        assert one.row_outputs.tolist() == [[names[number] for number in order]]
+        assert f"\n{names[order[1]]} " in repr(one)
+    named = texts.explain_texts(model, given, outputs=["short"], output_names=names)[0]
+    assert named.output_names == ("short",)
+    np.testing.assert_allclose(named.values, whole[0].values[..., 2:], atol=1e-12)
+    less = texts.explain_texts(model, given, outputs=lambda y: y[:, 0] - y[:, 1])[1]
+    gains = whole[1].values
+    np.testing.assert_allclose(less.values, gains[..., 0] - gains[..., 1], atol=1e-12)
+    with pytest.raises(InputError, match="asks for 4 outputs"):
+        texts.explain_texts(model, given, outputs=jaxshap.Top(4))
+
+
+def test_some_outputs_of_a_model_of_tokens_are_those_among_all():
+    how = {"tokenizer": wordpieces()}
+    (whole,) = texts.explain_texts(MODEL, ["so bad day"], **how)
+    (second,) = texts.explain_texts(MODEL, ["so bad day"], outputs=1, **how)
+    (top,) = texts.explain_texts(MODEL, ["so bad day"], outputs=jaxshap.Top(2), **how)
+    order = np.argsort(-unpadded([1, 6, 7, 10, 2]))
+    np.testing.assert_allclose(second.values, whole.values[..., 1:], atol=1e-6)
+    np.testing.assert_allclose(top.values, whole.values[..., order], atol=1e-6)
+
+
+def test_a_column_of_a_table_is_a_list_of_texts_and_a_table_is_not():
+    pandas = pytest.importorskip("pandas")
+    lengths = lambda strings: [float(len(one)) for one in strings]  # noqa: E731
+    column = pandas.Series(["so bad", "not so good"], index=[7, 3])
+    assert [one.text for one in texts.explain_texts(lengths, column)] == column.tolist()
+    with pytest.raises(InputTypeError, match="as a list of strings"):
+        texts.explain_texts(lengths, column.to_frame())
 
 
 def test_a_string_is_asked_about_once_over_all_texts_and_coalitions():
