@@ -211,8 +211,8 @@ class ToleranceWarning(UserWarning):
 
 
 class TimeWarning(UserWarning):
-    """`seconds=` were too few even for the smallest round, whose explanation is returned; or a
-    `tol=` is expected to take minutes.
+    """`seconds=` were too few even for the smallest round, whose explanation is returned, or were
+    exceeded by far, as where programs had to be compiled; or a `tol=` is expected to take minutes.
 
     Example:
         >>> import jaxshap

@@ -82,8 +82,8 @@ def explain(
         estimator: how to estimate; by default exact where 2**n is affordable, otherwise the most
             accurate estimator of the library.
         budget: coalitions, each evaluated for all rows at once, v(∅) and v(N) counted; by default
-            20n, but not below 512 nor above 2n + 2048, and with `tol` or `seconds` at most 64
-            times as many.
+            20n, but not below 512 nor above 2n + 2048 (unless `estimator` then has no standard
+            errors), and with `tol` or `seconds` at most 64 times as many.
         tol: spend the budget in rounds until every standard error is at most this share of the
             spread (the largest less the smallest worth of its output), until it is gone, or until
             errors show that it is far too small.
@@ -91,6 +91,8 @@ def explain(
             grow as far as the measured time per evaluation and per solve allows, and the last one
             is returned, with its errors. Exact where all coalitions fit in the time. The number of
             evaluations reached depends on the machine; the values depend on that number alone.
+            Compilation counts and cannot be predicted: in a fresh process it may add seconds, which
+            a `TimeWarning` names, unless `jaxshap.cache_programs()` has kept the programs.
         model_rows: for a background as large as the data: model rows to spend per explained row,
             spread over as many background rows as they are worth, instead of a `budget`. The
             values stay those of the full background, and the standard errors hold what the rows

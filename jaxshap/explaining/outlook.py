@@ -2,8 +2,10 @@
 
 import itertools
 import math
+import sys
 import warnings
 from collections.abc import Sequence
+from types import FrameType
 
 from jaxshap.errors import TimeWarning
 from jaxshap.explaining.limits import Limits
@@ -13,6 +15,7 @@ USUAL_RATE = 0.5  # errors fall with the square root of the evaluations, at leas
 MAX_RATE = 3.0  # however fast errors have fallen, that is not to be counted on
 MIN_ROUNDS = 3  # that show how fast errors fall
 HOPELESS = 4  # times the budget: where even this would not do, rounds end early
+OWN_PACKAGE = __name__.partition(".")[0]
 LONG_SECONDS = 60.0  # a round of this length is announced
 
 
@@ -66,8 +69,22 @@ def announce(
             f"tol={limits.tol:g} is expected to take about {_rounded(expected):,} evaluations, "
             f"{wait / 60:.0f} minutes or more: pass seconds= to end sooner, or a larger tol=.",
             TimeWarning,
-            stacklevel=5,
+            stacklevel=stacklevel_of_caller(),
         )
+
+
+def stacklevel_of_caller() -> int:
+    """Of a warning by the function that asks: the first frame outside of the library, whichever
+    function of it was called.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_own(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_own(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] == OWN_PACKAGE
 
 
 def _rounded(count: float) -> int:

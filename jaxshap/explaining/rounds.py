@@ -24,10 +24,18 @@ from jaxshap.engine import (
 )
 from jaxshap.errors import EvaluationError, Interrupted, TimeWarning, ToleranceWarning
 from jaxshap.estimators import Estimator, Exact, Scattered
-from jaxshap.explaining.limits import Limits
-from jaxshap.explaining.outlook import announce, cost_words, expected_size, is_hopeless
+from jaxshap.explaining.limits import Clock, Limits
+from jaxshap.explaining.outlook import (
+    announce,
+    cost_words,
+    expected_size,
+    is_hopeless,
+    stacklevel_of_caller,
+)
 from jaxshap.explaining.pace import Timing, seconds_per_item, stopwatch
 from jaxshap.games import Game
+
+MAX_OVERRUN = 1.25  # of the seconds that were asked for, above which a warning says so
 
 
 def run_rounds(
@@ -157,14 +165,30 @@ def check_worths(worths: Float[Array | np.ndarray, "..."], game: Game, num_rows:
     )
 
 
-def _warn(limits: Limits, timings: list[Timing], errors: list[float], estimator: Estimator) -> None:
-    size, clock, error = timings[-1].size, limits.clock, errors[-1] if errors else np.nan
-    if clock is not None and len(timings) == 1 and clock.left < 0 < size - 2:
+def _warn_of_time(clock: Clock, timings: list[Timing], estimator: Estimator, smallest: int) -> None:
+    """Where the first round was too long, or a later one much longer than predicted."""
+    size, spent = timings[-1].size, clock.seconds - clock.left
+    solved = sum(timing.solve_seconds for timing in timings)
+    parts = f"{spent:.1f}, {solved:.1f} of them to solve and to compile for it"
+    if len(timings) == 1 and size <= smallest:
         message = (
             f"seconds={clock.seconds:g} are too few: the smallest round of {estimator!r}, {size} "
-            f"evaluations, took {clock.seconds - clock.left:.1f}. Its result is returned."
+            f"evaluations, took {parts}. Its result is returned."
         )
-        warnings.warn(message, TimeWarning, stacklevel=5)
+    elif spent > MAX_OVERRUN * clock.seconds:
+        message = (
+            f"seconds={clock.seconds:g} were exceeded: {size} evaluations took {parts}, which "
+            "nobody can predict. jaxshap.cache_programs() keeps what was compiled."
+        )
+    else:
+        return
+    warnings.warn(message, TimeWarning, stacklevel=stacklevel_of_caller())
+
+
+def _warn(limits: Limits, timings: list[Timing], errors: list[float], estimator: Estimator) -> None:
+    size, clock, error = timings[-1].size, limits.clock, errors[-1] if errors else np.nan
+    if clock is not None and clock.left < 0 < size - 2:
+        _warn_of_time(clock, timings, estimator, smallest=limits.budgets[0])
     if limits.tol is None or limits.is_met(error):
         return
     spent, remedy = f"budget={limits.budgets[-1]}", "a larger budget"
@@ -177,4 +201,5 @@ def _warn(limits: Limits, timings: list[Timing], errors: list[float], estimator:
         reached += f" About {expected:,.2g} evaluations are expected to meet it."
     unknown = f"{estimator!r} gives no standard errors. Pass another estimator."
     reason = unknown if np.isnan(error) else reached
-    warnings.warn(f"tol={limits.tol} is not met with {spent}: {reason}", ToleranceWarning, 5)
+    message = f"tol={limits.tol} is not met with {spent}: {reason}"
+    warnings.warn(message, ToleranceWarning, stacklevel=stacklevel_of_caller())

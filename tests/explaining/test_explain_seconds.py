@@ -1,5 +1,6 @@
 """explain with seconds=: time is spent, not evaluations, by a clock that the model itself moves."""
 
+import time
 import types
 import warnings
 
@@ -82,6 +83,43 @@ def test_a_first_round_that_takes_too_long_is_returned_and_said(monkeypatch):
     with pytest.warns(jaxshap.TimeWarning, match=r"seconds=10 .* 26 evaluations, took 150\.0"):
         ex = jaxshap.explain(jaxshap.host(model), *tables(12), seconds=10)
     assert ex.num_evaluations == 26  # each player alone, and all others
+
+
+def test_all_coalitions_that_take_longer_than_predicted_are_no_smallest_round(monkeypatch):
+    model = SlowModel(monkeypatch, 0.1)
+
+    def slower_and_slower(x):
+        model.seconds_per_row = 0.1 if len(model.inputs) < 8 else 0.4
+        return model(x)
+
+    how = {"seconds": 20, "batch_size": 8}
+    with pytest.warns(jaxshap.TimeWarning, match=r"seconds=20 were exceeded: 128 evaluations") as w:
+        ex = jaxshap.explain(jaxshap.host(slower_and_slower), *tables(7), **how)
+    assert ex.estimator == "Exact()"
+    assert len(w) == 1
+
+
+def test_texts_share_the_time(monkeypatch):
+    model = SlowModel(monkeypatch, 0.25)
+
+    def strings(texts):
+        return model(np.array([[one.count(letter) for letter in "abcdefgh"] for one in texts]))
+
+    given = ["a b c d e f g h i j", "k l a b c d e f g h"]
+    first, second = jaxshap.texts.explain_texts(strings, given, seconds=60)
+    assert 40 < model.now <= 60
+    assert first.num_evaluations > 60 < second.num_evaluations
+
+
+def test_seconds_of_a_real_clock_are_kept_and_bring_no_warning():
+    def slow(x):
+        time.sleep(0.0005 * len(x))
+        return wide(x)
+
+    begin = time.monotonic()
+    ex = explained(slow, tables(9), seconds=60)
+    assert time.monotonic() - begin < 60  # a second or two on an idle machine
+    assert ex.estimator == "Exact()"
 
 
 def test_a_tolerance_ends_it_sooner(monkeypatch):
