@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from browser import find_browser
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
@@ -65,6 +66,17 @@ def test_the_picture_of_the_readme_is_drawn_and_small(tmp_path):
     for picture in (tmp_path / "drawn.png", EXAMPLES / "readme.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
         assert picture.stat().st_size <= 150_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
+def test_the_coloured_sentence_of_the_readme_is_drawn_and_small(tmp_path):
+    subprocess.run(
+        [sys.executable, str(EXAMPLES / "text_picture.py"), "drawn.png"], cwd=tmp_path, check=True
+    )
+    for picture in (tmp_path / "drawn.png", EXAMPLES / "text.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert picture.stat().st_size <= 50_000
 
 
 def cells_of(path, kind):
