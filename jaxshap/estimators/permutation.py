@@ -35,8 +35,8 @@ class Permutation(Estimator):
         read_flag(self.antithetic, "antithetic")
 
     def budget_for_errors(self, num_players: int) -> int:
-        """Two draws."""
-        return 2 * (2 if self.antithetic else 1) * (num_players - 1) + 2
+        walks = 2 if self.antithetic else 1
+        return 2 * walks * (num_players - 1) + 2  # two draws
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         draws = num_orderings(num_players, budget, self.antithetic)

@@ -59,8 +59,7 @@ class Winter(Estimator):
         return ExactWinter(self.hierarchy) if exact else self
 
     def budget_for_errors(self, num_players: int) -> int:
-        """Two orderings, each walked both ways."""
-        return 4 * num_players - 2
+        return 4 * num_players - 2  # two orderings, each walked both ways
 
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         _check(self.hierarchy, num_players)
