@@ -255,6 +255,7 @@ def test_some_outputs_of_a_model_of_tokens_are_those_among_all():
     np.testing.assert_allclose(top.values, whole.values[..., order], atol=1e-6)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_column_of_a_table_is_a_list_of_texts_and_a_table_is_not():
     pandas = pytest.importorskip("pandas")
     lengths = lambda strings: [float(len(one)) for one in strings]  # noqa: E731
