@@ -58,25 +58,23 @@ def test_an_attack_changes_the_explanation_and_not_the_prediction(tmp_path):
     assert after < 0.5 * before
 
 
-@pytest.mark.slow
-def test_the_picture_of_the_readme_is_drawn_and_small(tmp_path):
-    subprocess.run(
-        [sys.executable, str(EXAMPLES / "readme_picture.py"), "drawn.png"], cwd=tmp_path, check=True
-    )
-    for picture in (tmp_path / "drawn.png", EXAMPLES / "readme.png"):
-        assert picture.read_bytes().startswith(b"\x89PNG")
-        assert picture.stat().st_size <= 150_000
+NO_BROWSER = pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
-def test_the_coloured_sentence_of_the_readme_is_drawn_and_small(tmp_path):
-    subprocess.run(
-        [sys.executable, str(EXAMPLES / "text_picture.py"), "drawn.png"], cwd=tmp_path, check=True
-    )
-    for picture in (tmp_path / "drawn.png", EXAMPLES / "text.png"):
+@pytest.mark.parametrize(
+    ("script", "stored", "most_bytes"),
+    [
+        ("readme_picture.py", "readme.png", 150_000),
+        pytest.param("text_picture.py", "text.png", 50_000, marks=NO_BROWSER),
+    ],
+)
+def test_the_pictures_of_the_readme_are_drawn_and_small(script, stored, most_bytes, tmp_path):
+    arguments = [sys.executable, str(EXAMPLES / script), "drawn.png"]
+    subprocess.run(arguments, cwd=tmp_path, check=True)
+    for picture in (tmp_path / "drawn.png", EXAMPLES / stored):
         assert picture.read_bytes().startswith(b"\x89PNG")
-        assert picture.stat().st_size <= 50_000
+        assert picture.stat().st_size <= most_bytes
 
 
 def cells_of(path, kind):
