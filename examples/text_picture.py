@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+import matplotlib.pyplot as plt
+import numpy as np
+
 beside = pathlib.Path(__file__).with_name("text.png")
 path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else beside
 readme = (beside.parent.parent / "README.md").read_text(encoding="utf-8")
@@ -32,11 +35,14 @@ with tempfile.TemporaryDirectory() as folder:
             "--no-sandbox",
             "--hide-scrollbars",
             f"--user-data-dir={folder}/profile",
-            "--window-size=760,100",
+            "--window-size=760,200",
             f"--screenshot={path.resolve()}",
             page.as_uri(),
         ],
         check=True,
         capture_output=True,
     )
+pixels = plt.imread(path)
+drawn = np.flatnonzero((pixels < 1).any((1, 2)))
+plt.imsave(path, pixels[: drawn[-1] + 8])  # without the empty rest of the page
 print(path)
