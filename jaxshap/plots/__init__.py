@@ -30,11 +30,11 @@ from jaxshap.plots.shap_plots import heatmap as heatmap
 from jaxshap.plots.shap_plots import scatter as scatter
 from jaxshap.plots.shap_plots import shap_bar as shap_bar
 from jaxshap.plots.shap_plots import shap_waterfall as shap_waterfall
+from jaxshap.plots.shares import residual_shares as residual_shares
 from jaxshap.plots.style import NEGATIVE as NEGATIVE
 from jaxshap.plots.style import POSITIVE as POSITIVE
 from jaxshap.plots.trust import credible_intervals as credible_intervals
 from jaxshap.plots.trust import diagnosis as diagnosis
-from jaxshap.plots.trust import residual_shares as residual_shares
 
 __all__ = [
     "ale",
