@@ -4,7 +4,7 @@ from typing import Any
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import check_one_row, one_output, what_of_rows
+from jaxshap.plots.selection import check_one_row, one_output, what_is_drawn, what_of_rows
 from jaxshap.plots.shap_calls import as_shap, import_shap, numbers_as_shap, undisturbed
 from jaxshap.plots.style import (
     SEQUENTIAL,
@@ -195,14 +195,16 @@ def shap_bar(explanation: Explanation, *, max_display: int = 12, ax: Axes | None
         >>> import jaxshap, numpy as np
         >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] - x[:, 1], np.ones((1, 2)), np.zeros((1, 2)))
         >>> jaxshap.plots.shap_bar(ex).get_xlabel()
-        'SHAP value'
+        'Shapley value'
     """
     explanation = one_output(explanation, "shap_bar")
     drawn, shap = as_shap(explanation), import_shap()
     drawn = drawn[0] if len(explanation) == 1 else drawn
     ax = given_axes(ax) or new_axes(8, 1.5 + 0.5 * min(max_display, len(explanation.feature_names)))
     with undisturbed():
-        return shap.plots.bar(drawn, max_display=max_display, ax=ax, show=False)
+        shap.plots.bar(drawn, max_display=max_display, ax=ax, show=False)
+    ax.set_xlabel(what_is_drawn(explanation))
+    return ax
 
 
 def shap_waterfall(explanation: Explanation, *, max_display: int = 12) -> Axes:
