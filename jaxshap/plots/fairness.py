@@ -28,7 +28,7 @@ def disparity(
 ) -> Axes:
     """Draw what each feature adds to the difference between a group and the reference group.
 
-    Bars have ± 1.96 standard errors; the last bar is their sum.
+    Bars have 95 % intervals; the last bar is their sum.
 
     Args:
         disparity: what `jaxshap.causal.disparity` returned, for one output.
@@ -50,7 +50,7 @@ def disparity(
         >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X)
         >>> between = jaxshap.causal.disparity(ex, ["a", "a", "b", "b"])
         >>> jaxshap.plots.disparity(between).get_xlabel()
-        'mean attribution, b less a (± 1.96 standard errors)'
+        'mean attribution, b less a (95 % intervals)'
     """
     check_kind(disparity, Disparity, "disparity", "what jaxshap.causal.disparity returned")
     number = _group_number(disparity, group)

@@ -77,7 +77,9 @@ def half_intervals(explanation: Explanation) -> Float[np.ndarray, "rows features
 def interval_words(errors: Float[np.ndarray, "..."], *explanations: Explanation) -> str:
     """What the error bars of Shapley values are, or why there are none."""
     exact = all(explanation.exact for explanation in explanations)
-    return "exact" if exact else error_words(errors, INTERVALS)
+    if exact:
+        return "exact"
+    return error_words(errors) if errors.any() else INTERVALS
 
 
 def what_is_drawn(explanation: Explanation) -> str:
