@@ -158,8 +158,8 @@ def _split_by(
         return _Split(0.0, feature, order, order[:0], np.nan)
     place = int(gains.argmax())
     threshold = float(np.nanmean(entries[place : place + 2]))
-    parts = order[: place + 1], order[place + 1 :]
-    return _Split(float(gains[place]), feature, *map(np.sort, parts), threshold)
+    left, right = np.sort(order[: place + 1]), np.sort(order[place + 1 :])
+    return _Split(float(gains[place]), feature, left, right, threshold)
 
 
 def _sides(explanation: Any, data: np.ndarray, split: _Split) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import read_number
 from jaxshap.plots.selection import one_output, what_of_rows
 from jaxshap.plots.shap_calls import import_shap, numbers_as_shap, undisturbed
 from jaxshap.plots.style import (
@@ -79,7 +80,8 @@ def scatter(
         points = points[:, 0] if points.shape[1] == 1 else points
     with undisturbed():
         colours = pyplot().get_cmap(SEQUENTIAL)
-        look: dict[str, Any] = {"dot_size": dot_size, "alpha": alpha, "cmap": colours}
+        look: dict[str, Any] = {"cmap": colours, "dot_size": read_number(dot_size, "dot_size")}
+        look["alpha"] = read_number(alpha, "alpha", least=0, most=1)
         look["hist"] = hist and name not in own.words
         shap.plots.scatter(drawn, color=points, ax=ax, show=False, **look)
     ax.set(xlabel=shortened(name), ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")

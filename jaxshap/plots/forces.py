@@ -195,15 +195,15 @@ def _name_parts(
     inches = ax.get_window_extent().width / ax.figure.dpi
     character = 1.12 * room * CHARACTER_INCHES / inches
     reached: list[float] = []  # how far to the right each level is taken
-    for at in np.argsort(middles, kind="stable"):
-        half = character * max(map(len, texts[at].split("\n"))) / 2
-        free = [level for level, right in enumerate(reached) if middles[at] - half > right]
+    for middle, text in sorted(zip(middles.tolist(), texts, strict=True)):
+        half = character * max(map(len, text.split("\n"))) / 2
+        free = [level for level, right in enumerate(reached) if middle - half > right]
         level = free[0] if free else len(reached)
-        reached[level : level + 1] = [float(middles[at] + half)]
+        reached[level : level + 1] = [middle + half]
         top = -0.62 - STAGGER * level
-        ax.vlines(middles[at], top, -0.45, color="0.6", lw=0.8, zorder=1)
+        ax.vlines(middle, top, -0.45, color="0.6", lw=0.8, zorder=1)
         box: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        ax.text(middles[at], top, texts[at], ha="center", va="top", fontsize=9, bbox=box)
+        ax.text(middle, top, text, ha="center", va="top", fontsize=9, bbox=box)
     return -0.7 - STAGGER * max(1, len(reached))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import read_number
 from jaxshap.plots.selection import check_one_row, one_output, ordering, what_is_drawn, what_of_rows
 from jaxshap.plots.shap_calls import as_shap, import_shap, numbers_as_shap, recolour, undisturbed
 from jaxshap.plots.style import (
@@ -67,7 +68,8 @@ def beeswarm(
     is_map = not isinstance(color, str) or color in pyplot().colormaps()
     colours = pyplot().get_cmap(color) if is_map and drawn.data is not None else None
     colours = color if not is_map else colours
-    options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None, "alpha": alpha}
+    options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None}
+    options["alpha"] = read_number(alpha, "alpha", least=0, most=1)
     if order is not None:
         options["order"] = ordering(order, features, "order")
     with undisturbed(), warnings.catch_warnings():
@@ -139,7 +141,7 @@ def heatmap(
     with undisturbed():
         shap.plots.heatmap(drawn, max_display=max_display, ax=ax, show=False, **options)
     ax.set_aspect("auto")  # as large as its axes are
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     bar = ax.figure.axes[-1]
     bar.yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
     bar.set_ylabel(what_of_rows(explanation))

@@ -123,6 +123,32 @@ def test_a_force_plot_has_the_base_value_and_the_prediction_and_parts_that_add_u
     np.testing.assert_allclose(sum(widths), np.abs(explained.values[3]).sum(), rtol=1e-5)
 
 
+def test_names_in_a_force_plot_have_values_and_do_not_overlap():
+    rng = np.random.default_rng(1)
+    fields = dict.fromkeys(("values", "std_error"), np.abs(rng.normal(size=(1, 8))))
+    names = tuple(f"a long name {number}" for number in range(8))
+    ex = jaxshap.Explanation(
+        **fields,
+        base_values=np.zeros(1),
+        data=np.ones((1, 8)),
+        feature_names=names,
+        output_names=None,
+        num_evaluations=9,
+        value_function="marginal",
+        estimator="Kernel()",
+    )
+    ax = jaxshap.plots.force(ex)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts if " = " in text.get_text()]
+    assert len(boxes) >= 6
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:number])
+    assert all("±" in text.get_text() for text in ax.texts if " = " in text.get_text())
+    assert "95 %" in ax.get_xlabel()
+    with pytest.raises(jaxshap.InputError, match="omit"):
+        jaxshap.plots.force(ex, matplotlib=False)
+
+
 def test_lines_of_a_decision_plot_go_from_the_base_value_to_the_predictions(explained):
     ax = jaxshap.plots.decision(explained, max_display=2)
     paths = np.array([line.get_xdata() for line in ax.lines[1:]])
@@ -130,6 +156,8 @@ def test_lines_of_a_decision_plot_go_from_the_base_value_to_the_predictions(expl
     total = explained.base_values + explained.values.sum(1)
     np.testing.assert_allclose(paths[:, -1], total, atol=1e-5)
     assert texts(ax)[-1] == "2 smaller features"
+    np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], total, atol=1e-5)
+    assert ax.figure.axes[-1].get_ylabel() == "prediction"
 
 
 def test_a_group_difference_is_that_of_means_with_their_intervals(explained, given):
@@ -149,6 +177,30 @@ def test_features_that_are_clustered_stand_side_by_side(explained):
     assert abs(names.index("age") - names.index("rooms")) == 1
     with pytest.raises(jaxshap.InputError, match="linkage"):
         jaxshap.plots.bar(explained, clustering=merges[:2])
+
+
+def test_features_and_rows_are_drawn_in_the_order_that_is_asked_for(explained):
+    largest = np.abs(explained.values).max(0)
+    drawn = texts(jaxshap.plots.beeswarm(explained, order=explained.abs.max(0)))
+    assert drawn[::-1] == [explained.feature_names[place] for place in np.argsort(-largest)]
+    assert texts(jaxshap.plots.beeswarm(explained, order=[3, 2, 1, 0]))[0] == "age"
+    ax = jaxshap.plots.heatmap(explained, instance_order=explained.sum(1))
+    np.testing.assert_array_equal(np.diff(ax.lines[-1].get_ydata()) >= 0, True)
+    with pytest.raises(jaxshap.InputError, match="each of their numbers once"):
+        jaxshap.plots.heatmap(explained, instance_order=[0, 0])
+
+
+def test_brackets_end_at_the_cutoff_and_names_can_stand_alone(explained, given):
+    count = [
+        len(
+            jaxshap.plots.bar(explained, clustering=given["clustering"], **cutoff)
+            .child_axes[0]
+            .lines
+        )
+        for cutoff in ({}, {"clustering_cutoff": 0.0})
+    ]
+    assert count == [3, 0]
+    assert "age" in texts(jaxshap.plots.bar(explained[0], show_data=False))
 
 
 def test_two_classes_are_drawn_as_the_second_and_three_must_be_picked(explained):
