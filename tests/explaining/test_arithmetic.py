@@ -113,9 +113,9 @@ def test_three_dots_stand_for_all_axes_that_are_not_named(pair):
     ex = pair[0]
     np.testing.assert_array_equal(ex[..., 0].values, ex.values[..., :1])
     assert ex[...].shape == ex[0:8, ...].shape == ex.shape
-    of_two = jaxshap.explain(lambda x: x[:, :2], X, X[:3])
+    of_two = jaxshap.explain(lambda x: x[:, :2], X[:, :3], X[:3, :3])
     np.testing.assert_array_equal(of_two[..., 1].values, of_two.values[..., 1])
-    assert of_two[0, ..., 1].shape == (1, 12)
+    assert of_two[0, ..., 1].shape == (1, 3)
 
 
 def test_cohorts_by_number_are_the_leaves_of_the_regression_tree_of_scikit_learn():

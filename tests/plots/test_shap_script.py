@@ -191,15 +191,9 @@ def test_features_and_rows_are_drawn_in_the_order_that_is_asked_for(explained):
 
 
 def test_brackets_end_at_the_cutoff_and_names_can_stand_alone(explained, given):
-    count = [
-        len(
-            jaxshap.plots.bar(explained, clustering=given["clustering"], **cutoff)
-            .child_axes[0]
-            .lines
-        )
-        for cutoff in ({}, {"clustering_cutoff": 0.0})
-    ]
-    assert count == [3, 0]
+    for cutoff, count in (({}, 3), ({"clustering_cutoff": 0.0}, 0)):
+        ax = jaxshap.plots.bar(explained, clustering=given["clustering"], **cutoff)
+        assert len(ax.child_axes[0].lines) == count
     assert "age" in texts(jaxshap.plots.bar(explained[0], show_data=False))
 
 
