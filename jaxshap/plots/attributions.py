@@ -84,7 +84,8 @@ def bar(
     if clustering is not None:
         order = np.array(clustered_order(clustering, order, len(values)))
     ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
-    heights, signed = np.arange(len(order)), len(explanation) == 1  # mean |value| has no sign
+    heights = np.arange(len(order))
+    signed = len(explanation) == 1 and bool(np.isfinite(explanation.base_values).all())  # no sizes
     colours = colours_by_sign(values[order]) if signed else LINES[0]
     ax.barh(heights, values[order], color=colours, height=0.7)
     draw_errors(ax, values[order], heights, errors[order])

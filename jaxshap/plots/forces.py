@@ -35,6 +35,7 @@ HEAD_SHARE = 0.006  # of the width: how far the head of an arrow reaches
 MAX_LINES = 100  # rows in a decision plot, more would hide each other
 STAGGER = 0.68  # by how much names stand lower where others are in their way
 CHARACTER_INCHES = 0.073  # of a name
+MARK_INCHES = 1.5  # between base value and prediction, below which their words need room
 MIN_LABEL_SHARE = 0.05  # of the width of the axes, below which a part has no name
 
 
@@ -192,8 +193,7 @@ def _name_parts(
 
     Returns how far down the axes must reach.
     """
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    character = 1.12 * room * CHARACTER_INCHES / inches
+    character = CHARACTER_INCHES * _per_inch(ax, room)
     reached: list[float] = []  # how far to the right each level is taken
     for middle, text in sorted(zip(middles.tolist(), texts, strict=True)):
         half = character * max(map(len, text.split("\n"))) / 2
@@ -209,8 +209,17 @@ def _name_parts(
 
 def _mark(ax: Axes, base: float, end: float, room: float) -> None:
     """Mark the base value and the prediction, with their numbers above."""
-    for place, word, align in ((base, "base value", "right"), (end, "prediction", "left")):
-        nudge = "center" if abs(base - end) > 0.25 * room else align
-        line = ":" if align == "right" else "-"
+    close = abs(base - end) < MARK_INCHES * _per_inch(ax, room)
+    for place, other, word, line in (
+        (base, end, "base value", ":"),
+        (end, base, "prediction", "-"),
+    ):
+        is_left = place < other or (place == other and line == ":")
+        nudge = "center" if not close else "right" if is_left else "left"
         ax.plot([place, place], [-0.5, 0.72], color="0.2", lw=1, ls=line)
         ax.text(place, 0.78, f"{word} {number_text(place)}", ha=nudge, va="bottom", fontsize=10)
+
+
+def _per_inch(ax: Axes, room: float) -> float:
+    """How much of the output an inch of the axes shows, whose margins are 6 % each."""
+    return 1.12 * room * ax.figure.dpi / ax.get_window_extent().width
