@@ -22,8 +22,8 @@ RGB = re.compile(
 def image(explanation: Explanation, owner: Any = None) -> np.ndarray:
     """Draw shap's images: each row's image, then its values, orange for and blue against.
 
-    They stand in a figure of their own. The colours are alike in greyscale; `patches` is
-    jaxshap's own picture, and shows which signs are certain.
+    They stand in a figure of their own. `patches` is jaxshap's own picture, and shows which
+    signs are certain.
 
     Args:
         explanation: the explanation of rows whose players are patches or segments.
