@@ -20,7 +20,7 @@ from jaxshap.estimators import (
 )
 from jaxshap.games import Game, shown
 
-MANY_STRATA = 30  # from which on a linear read-out for each is as good as a process for each
+MANY_STRATA = 40  # from which on a linear read-out for each is as good as a process for each
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
 MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
 EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
@@ -49,18 +49,16 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
     if 2**game.num_players <= budget:
         return Exact()
     if budget < 2 * game.num_players + 2:  # one ordering and its reverse is all that it buys
-        return Scattered() if game.num_strata >= MANY_STRATA else Permutation()
+        return Scattered() if game.num_strata > 1 else Permutation()
     if 1 < game.num_strata < MANY_STRATA and _is_quick(game, max(budget, most or 0)):
         return Scattered(OddGP())
     return Scattered() if game.num_strata >= SOME_STRATA else OddGP()
 
 
 def _is_quick(game: Game, budget: int) -> bool:
-    """Whether a process for each stratum is solved in a second or two; all strata are solved at
-    once, which takes twice as long for each as one after the other.
-    """
+    """Whether a process for each stratum and output is fitted in a second or two."""
     fits = game.num_strata * math.prod(game.empty.shape)
-    return 2 * fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
+    return fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
 
 
 def read_estimator(estimator: Any, game: Game, budget: int, most: int | None = None) -> Estimator:

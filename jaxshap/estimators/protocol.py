@@ -4,11 +4,12 @@ import abc
 import inspect
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
-from jaxshap.games import full_precision
+from jaxshap.games import full_precision, mapped
+
+MATRICES_OF_SOLVE = 4  # of all coalitions by all coalitions, held while a stratum is solved
 
 
 class Plan(NamedTuple):
@@ -179,6 +180,9 @@ class Estimator(abc.ABC):
     ) -> Estimate:
         """Estimate the values of each stratum by itself, for `Scattered`.
 
+        One after the other on a CPU: batched factorisations that run at the same time wait for
+        each other there without end (JAX), and `lax.cond` computes one branch only.
+
         Args:
             plan: a plan of all strata, coalitions `(m, strata, n)` and strata in front in `detail`.
             worths: the parts of the worths, `(m, strata, *out)`.
@@ -189,15 +193,15 @@ class Estimator(abc.ABC):
             An `Estimate` with strata in front, `(strata, n, *out)`.
         """
 
-        def of_stratum(coalitions, detail, worths, empty, full):
-            solved = self.solve(
-                Plan(coalitions, plan.num_live, detail, plan.constants), worths, empty, full
-            )
+        def of_stratum(stratum):
+            coalitions, detail, worths, empty, full = stratum
+            own = Plan(coalitions, plan.num_live, detail, plan.constants)
+            solved = self.solve(own, worths, empty, full)
             return tuple(
                 jnp.broadcast_to(jnp.asarray(field), solved.values.shape) for field in solved
             )
 
-        axes = (1, 0, 1, 0, 0)
-        return Estimate(
-            *jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
-        )
+        coalitions, worths = jnp.moveaxis(plan.coalitions, 1, 0), jnp.moveaxis(worths, 1, 0)
+        strata = coalitions, plan.detail, worths, empty, full
+        size = MATRICES_OF_SOLVE * len(plan.coalitions) ** 2 * worths.dtype.itemsize
+        return Estimate(*mapped(of_stratum, strata, size))

@@ -1,6 +1,6 @@
 """explain() and the Explanation it returns."""
 
-from jaxshap.explaining.caution import ranking_note as ranking_note
+from jaxshap.explaining.caution import caution as caution
 from jaxshap.explaining.cohorts import Cohorts as Cohorts
 from jaxshap.explaining.explainer import explain as explain
 from jaxshap.explaining.explanation import Explanation as Explanation

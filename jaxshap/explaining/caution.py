@@ -1,4 +1,4 @@
-"""Whether errors are small enough for the order of the largest features to mean something."""
+"""What a reader of an explanation should know before believing or paying for it."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,13 @@ if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
 
 TOP = 3  # features whose order people read
+MANY_REFERENCES = 1_000  # background rows, from which on a sample of them is worth proposing
+
+
+def caution(explanation: "Explanation") -> str | None:
+    """All notes that apply, or None."""
+    notes = ranking_note(explanation), cost_note(explanation)
+    return " ".join(note for note in notes if note is not None) or None
 
 
 def ranking_note(explanation: "Explanation") -> str | None:
@@ -25,4 +32,17 @@ def ranking_note(explanation: "Explanation") -> str | None:
     return (
         f"Note: errors are larger than differences between the top {top} features{where}, so their "
         "order is not certain; a larger budget makes errors smaller."
+    )
+
+
+def cost_note(explanation: "Explanation") -> str | None:
+    """A sentence where every coalition was asked about with each of many background rows."""
+    evaluations, num_players = explanation.num_evaluations, explanation.values.shape[1]
+    references = explanation.num_model_rows // max(evaluations, 1)
+    own_orderings = evaluations <= 2 * num_players + 2  # all that `model_rows=` spends on each
+    if explanation.value_function != "marginal" or references < MANY_REFERENCES or own_orderings:
+        return None
+    return (
+        f"Note: each coalition was asked about with {references:,} background rows; "
+        "jaxshap.explain(..., model_rows=) spends fewer model rows for errors of this size."
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxshap.explaining.caution import ranking_note
+from jaxshap.explaining.caution import caution
 from jaxshap.explaining.wording import number_text, shown_output
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def as_text(explanation: "Explanation") -> str:
     widths = [
         max(len(column), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)
     ]
-    note = ranking_note(shown_output(explanation))
+    note = caution(shown_output(explanation))
     lines = [
         title(explanation) if note is None else f"{title(explanation)}. {note}",
         f"{'feature':{width}}  " + "  ".join(map(str.rjust, columns, widths)),
@@ -53,7 +53,7 @@ def as_html(explanation: "Explanation") -> str:
         + "</tr>"
         for name, *pair in zip(names, numbers, errors, strict=True)
     )
-    notes = title(explanation), ranking_note(shown_output(explanation)), *_more(explanation)
+    notes = title(explanation), caution(shown_output(explanation)), *_more(explanation)
     caption = "<br>".join(html.escape(note) for note in notes if note is not None)
     return f"<div>{caption}</div><table><tr><th></th>{head}</tr>{lines}</table>"
 

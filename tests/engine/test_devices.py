@@ -23,6 +23,8 @@ X, background, weights = (rng.normal(size=s).astype(np.float32) for s in sizes)
 predict = lambda rows: jnp.tanh(rows @ weights)
 settings = {"estimator": jaxshap.Leverage(), "budget": 150}
 alone = jaxshap.explain(predict, X, background, **settings)
+strata = {"estimator": jaxshap.Scattered(), "budget": 90}
+own = jaxshap.explain(predict, X, background, **strata)
 assert len(jax.devices()) == 8
 for shape in ((1,), (2,), (4,), (8,), (2, 4)):
     mesh = Mesh(np.array(jax.devices()[: np.prod(shape)]).reshape(shape), ("a", "b")[: len(shape)])
@@ -30,6 +32,9 @@ for shape in ((1,), (2,), (4,), (8,), (2, 4)):
         ex = jaxshap.explain(predict, X, background, mesh=mesh, batch_size=batch_size, **settings)
         np.testing.assert_allclose(ex.values, alone.values, atol=1e-5)
         np.testing.assert_allclose(ex.std_error, alone.std_error, atol=1e-5)
+    ex = jaxshap.explain(predict, X, background, mesh=mesh, batch_size=7, **strata)
+    np.testing.assert_allclose(ex.values, own.values, atol=1e-5)
+    np.testing.assert_allclose(ex.std_error, own.std_error, rtol=1e-2, atol=1e-5)
 game = jaxshap.marginal(predict, X, background)
 found = jaxshap.estimate(0, game, jaxshap.Leverage(), 150, mesh=mesh)
 np.testing.assert_allclose(np.moveaxis(found.values, 0, 1), alone.values, atol=1e-5)

@@ -111,15 +111,43 @@ def test_host_and_device_agree_inside_and_outside_of_jit(inner):
     np.testing.assert_allclose(outside.values.sum(0), total, atol=1e-5)
 
 
+def factorisations(jaxpr):
+    """The dimensions of all matrices that are factored or solved with, in inner programs too."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in (
+            "cholesky",
+            "triangular_solve",
+            "svd",
+            "lu",
+            "geqrf",
+            "eigh",
+        ):
+            yield max(len(variable.aval.shape) for variable in equation.invars)
+        for leaf in jax.tree.leaves(equation.params):
+            inner = getattr(leaf, "jaxpr", leaf)
+            if hasattr(inner, "eqns"):
+                yield from factorisations(inner)
+
+
+@pytest.mark.parametrize("inner", [jaxshap.OddGP(), jaxshap.Leverage(), jaxshap.OddLinear()])
+def test_no_factorisation_is_batched_on_a_cpu(inner):
+    """Two batched ones at a time hang XLA's CPU threads."""
+    estimator = jaxshap.Scattered(inner)
+    plan = estimator.plan(jax.random.key(0), 7, 60, 5)
+    worths, ends = jnp.ones((58, 5, 3)), jnp.zeros((5, 3))
+    solve = jax.make_jaxpr(lambda *args: tuple(estimator.solve(plan, *args)))
+    assert set(factorisations(solve(worths, ends, ends + 1).jaxpr)) == {2}
+
+
 @pytest.mark.slow
 def test_scattered_values_are_unbiased_and_their_errors_calibrated():
-    """|z| < 4.5 for each of 30 numbers over 200 keys: a false alarm in 1 of 5,000 runs."""
+    """|z| < 4 for each of 30 numbers over 200 keys: a false alarm in 1 of 500 choices of keys."""
     game = GAMES["weighted"]()
     estimate = jax.jit(jax.vmap(lambda key: jaxshap.estimate(key, game, jaxshap.Scattered(), 26)))
     values, errors = (np.asarray(field, np.float64) for field in estimate(KEYS)[:2])
     truth = np.asarray(jaxshap.shapley_values(game), np.float64)
     spread = values.std(0, ddof=1) / np.sqrt(len(KEYS))
-    assert (np.abs(values.mean(0) - truth) < 4.5 * spread + 1e-6).all()
+    assert (np.abs(values.mean(0) - truth) < 4 * spread + 1e-6).all()
     scores = (values - truth) / errors
     assert 0.7 < np.sqrt((scores**2).mean()) < 1.4  # few strata: the errors themselves are noisy
 
@@ -163,6 +191,8 @@ class TestExplain:
         [
             (40, 40, jaxshap.Scattered()),
             (40, 28, jaxshap.Scattered()),
+            (5, 28, jaxshap.Scattered()),
+            (39, 40, jaxshap.Scattered(jaxshap.OddGP())),
             (5, 40, jaxshap.Scattered(jaxshap.OddGP())),
             (1, 40, jaxshap.OddGP()),
             (1, 28, jaxshap.Permutation()),

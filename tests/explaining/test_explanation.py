@@ -312,6 +312,19 @@ class TestSummary:
         assert held >= 85
 
 
+def test_a_large_background_asked_in_full_is_pointed_to_a_sample():
+    whole = dataclasses.replace(
+        explanation(2, outputs=None),
+        value_function="marginal",
+        num_evaluations=100,
+        num_model_rows=100 * 5_000,
+    )
+    assert "with 5,000 background rows" in repr(whole)
+    assert "model_rows=" in repr(whole)
+    for fewer in ({"num_model_rows": 100 * 999}, {"num_evaluations": 4, "num_model_rows": 20_000}):
+        assert "model_rows=" not in repr(dataclasses.replace(whole, **fewer))
+
+
 class TestRankingNote:
     values = np.array([[5.0, -4.0, 1.0, 0.5, 0.0]])
 

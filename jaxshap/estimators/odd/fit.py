@@ -32,7 +32,8 @@ MAX_FIT_ROWS = 500  # in the likelihood of one output, or of all outputs togethe
 MAX_FIT_ROWS_PER_OUTPUT = 300  # in the likelihood of each of several outputs
 MAX_POOLED_COLUMNS = 4  # that stand for all outputs in a likelihood
 MAX_FIT_FLOPS = 5e10  # a second or two; above, outputs share length scales unless fit_each=True
-MIN_FIT_FLOPS = 1.5e8  # what a fit takes in time, however few its rows
+MIN_FIT_FLOPS = 1e7  # what a fit takes in time, however few its rows
+FLOPS_PER_ENTRY = 4e3  # of a covariance in a fit: what its kernels take in time
 POOLED_EVALUATIONS, OWN_EVALUATIONS, SINGLE_EVALUATIONS = 20, 6, 32  # of the objective, by fit
 MATRICES_OF_FIT = 16  # of all rows by all rows that one fit holds at a time
 LBFGS_MEMORY = 3  # steps it remembers: 2 to 8 give the same accuracy within as few steps as these
@@ -163,7 +164,8 @@ def _jitter(num_rows: int, num_elsewhere: int, dtype) -> float:
 
 def fit_flops(num_rows: int) -> float:
     """Of a fit to one output and its two posteriors."""
-    return MIN_FIT_FLOPS + 18 * min(num_rows, MAX_FIT_ROWS_PER_OUTPUT) ** 3 + 4 * num_rows**3
+    seen = min(num_rows, MAX_FIT_ROWS_PER_OUTPUT)
+    return MIN_FIT_FLOPS + FLOPS_PER_ENTRY * seen**2 + 18 * seen**3 + 4 * num_rows**3
 
 
 def _bytes_of_fit(num_rows: int, dtype) -> int:
