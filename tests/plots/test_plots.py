@@ -464,7 +464,7 @@ def test_an_explanation_holds_no_shares():
 def test_interactions_of_one_row_are_drawn_with_the_names_of_their_explanation(draw):
     game = jaxshap.table(np.arange(8.0)[:, None] ** 2)
     found = jaxshap.interactions.exact_interactions(game)
-    ex = explanation(1, 3, feature_names=("age", "pay", "zip"), interactions=found)
+    ex = explanation(1, 3, feature_names=("age", "pay", "zip"), interactions=found.at([0]))
     ax = draw(ex)
     places = [*ax.child_axes, ax]
     said = {text.get_text() for one in places for text in [*one.get_yticklabels(), *one.texts]}
