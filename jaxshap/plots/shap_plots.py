@@ -20,6 +20,7 @@ from jaxshap.plots.style import (
     signed_colours,
 )
 
+GREY = "#777777"  # of points of which nothing is known but their value
 TRUTH = ("False", "True")  # the only words that are low and high
 
 
@@ -66,8 +67,8 @@ def beeswarm(
     features = len(explanation.feature_names)
     ax = given_axes(ax) or new_axes(8, 1.5 + 0.4 * min(max_display, features))
     is_map = not isinstance(color, str) or color in pyplot().colormaps()
-    colours = pyplot().get_cmap(color) if is_map and drawn.data is not None else None
-    colours = color if not is_map else colours
+    of_data = pyplot().get_cmap(color) if is_map and drawn.data is not None else GREY
+    colours = of_data if is_map else color
     options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None}
     options["alpha"] = read_number(alpha, "alpha", least=0, most=1)
     if order is not None:
