@@ -53,7 +53,7 @@ def main():
         "--most-seconds", type=float, default=10, help="for one call, on each --peer-rows rows"
     )
     options = parser.parse_args()
-    ours = [Method(repr(one).split("(")[0], _ours(one), False) for one in OURS]
+    ours = [Method(name, _ours(one), False) for name, one in OURS.items()]
     peers = [Method(name, _quiet(values, library)) for name, values, library in _installed()]
     lines = []
     for setting in sorted(
@@ -196,7 +196,12 @@ def _error(found: Values, truth: Values) -> float:
     return float((off / np.linalg.norm(truth[:count], axis=1)).mean())
 
 
-OURS = (jaxshap.OddGP(), jaxshap.Leverage(), jaxshap.Permutation())
+OURS = {
+    "default": None,
+    "OddGP": jaxshap.OddGP(),
+    "Leverage": jaxshap.Leverage(),
+    "Permutation": jaxshap.Permutation(),
+}
 
 
 def _ours(estimator) -> Callable[[Data, int, int], Values | None]:
