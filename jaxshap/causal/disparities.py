@@ -24,6 +24,8 @@ class Disparity(NamedTuple):
         reference: the label of the group that they are compared with.
         feature_names: the names of the features.
         output_names: the names of the outputs, or None.
+        degrees: degrees of freedom of the standard errors of each group, of Student's t: one less
+            than the rows of the smaller group of two.
 
     Example:
         >>> import jaxshap, numpy as np
@@ -42,6 +44,7 @@ class Disparity(NamedTuple):
     reference: Any
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...] | None
+    degrees: Float[np.ndarray, "groups"]
 
 
 def disparity(explanation: Explanation, groups: Any, *, reference: Any = None) -> Disparity:
@@ -96,6 +99,9 @@ def disparity(explanation: Explanation, groups: Any, *, reference: Any = None) -
         reference=base,
         feature_names=explanation.feature_names,
         output_names=explanation.output_names,
+        degrees=np.array(
+            [min((labels == name).sum(), (labels == base).sum()) - 1.0 for name in compared]
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """explain() and the Explanation it returns."""
 
-from jaxshap.explaining.arithmetic import Cohorts as Cohorts
 from jaxshap.explaining.caution import caution as caution
+from jaxshap.explaining.cohorts import Cohorts as Cohorts
 from jaxshap.explaining.explainer import explain as explain
 from jaxshap.explaining.explanation import Explanation as Explanation
 from jaxshap.explaining.limits import Clock as Clock

@@ -1,7 +1,6 @@
-"""Explanations from explanations: sizes, means over rows, differences, samples, cohorts."""
+"""Explanations from explanations: sizes, means, sums and maxima, differences, samples."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,22 +54,87 @@ def mean(self: Any, axis: int = 0) -> Any:
     """
     if axis != 0 or not len(self):
         raise InputError(f"mean(axis={axis}) of {len(self)} rows: means go over rows, axis 0.")
-    count, features = self.values.shape[:2]
     if self.shared_draws:
         error = self.std_error.mean(0, keepdims=True)
     else:
-        error = np.sqrt((self.std_error**2).sum(0, keepdims=True)) / count
-    lone = np.ndim(self.degrees) == 0
+        error = np.sqrt((self.std_error**2).sum(0, keepdims=True)) / len(self)
+    values, base = (array.mean(0, keepdims=True) for array in (self.values, self.base_values))
+    return _along(self, 0, values, error, base, f"mean {self.kind}")
+
+
+def total(self: Any, axis: int = 0) -> Any:
+    """The sum over these rows, or over all features: an explanation of one row or one feature.
+
+    Errors are added up, which is a bound. `jaxshap.plots.heatmap(ex, instance_order=ex.sum(1))`
+    puts rows in the order of their predictions.
+
+    Args:
+        axis: 0 for a sum over rows, 1 for one over features.
+
+    Returns:
+        An `Explanation` of one row or one feature, without data.
+
+    Raises:
+        InputError: the axis is neither.
+
+    Example:
+        >>> import jaxshap
+        >>> X = [[1.0, 2.0], [3.0, 4.0]]
+        >>> ex = jaxshap.explain(lambda x: x[:, 0] - x[:, 1], X, [[0.0, 0.0]])
+        >>> ex.sum(0).values.tolist(), ex.sum(1).values.tolist()
+        ([[4.0, -6.0]], [[-1.0], [-1.0]])
+    """
+    if axis not in (0, 1):
+        raise InputError(f"sum(axis={axis}): pass 0 for a sum over rows, 1 for one over features.")
+    values, error = (array.sum(axis, keepdims=True) for array in (self.values, self.std_error))
+    base = self.base_values if axis else self.base_values.sum(0, keepdims=True)
+    return _along(self, axis, values, error, base, f"sum of {self.kind}s")
+
+
+def maximum(self: Any, axis: int = 0) -> Any:
+    """The largest value of each feature over these rows, as in `ex.abs.max(0)`.
+
+    The error is the largest of these rows'; the largest of noisy values is too large by up to
+    about that.
+
+    Args:
+        axis: the axis of rows, 0.
+
+    Returns:
+        An `Explanation` of one row, without data, whose base values are unknown (NaN).
+
+    Raises:
+        InputError: the axis is not that of rows, or there are no rows.
+
+    Example:
+        >>> import jaxshap
+        >>> X = [[1.0, 2.0], [3.0, 4.0]]
+        >>> ex = jaxshap.explain(lambda x: x[:, 0] - x[:, 1], X, [[0.0, 0.0]])
+        >>> ex.abs.max(0).values.tolist()
+        [[3.0, 4.0]]
+    """
+    if axis != 0 or not len(self):
+        raise InputError(f"max(axis={axis}) of {len(self)} rows: maxima go over rows, axis 0.")
+    values, error = (array.max(0, keepdims=True) for array in (self.values, self.std_error))
+    return _along(self, 0, values, error, np.nan * self.base_values[:1], f"max {self.kind}")
+
+
+def _along(
+    self: Any, axis: int, values: np.ndarray, error: np.ndarray, base: np.ndarray, kind: str
+) -> Any:
+    """These values of one row or one feature, which know no data and no model any more."""
+    lone = np.ndim(self.degrees) == 0 or not self.values.size
     return dataclasses.replace(
         self,
-        values=self.values.mean(0, keepdims=True),
+        values=values,
         std_error=error,
-        degrees=self.degrees if lone else np.asarray(self.degrees).min(0, keepdims=True),
-        base_values=self.base_values.mean(0, keepdims=True),
-        data=np.full((1, features), np.nan),
+        degrees=self.degrees if lone else np.asarray(self.degrees).min(axis, keepdims=True),
+        base_values=base,
+        data=np.full(values.shape[:2], np.nan),
+        feature_names=("all features",) if axis else self.feature_names,
         features_are_columns=False,
-        kind=f"mean {self.kind}",
-        row_outputs=None,
+        kind=kind,
+        row_outputs=self.row_outputs if axis else None,
         source=None,
         interactions=None,
         words={},
@@ -129,89 +193,3 @@ def sample(self: Any, max_samples: int, *, key: int = 0) -> Any:
         return self
     chosen = np.random.default_rng(key).choice(len(self), max_samples, replace=False)
     return self[np.sort(chosen)]
-
-
-def cohorts(self: Any, labels: Sequence | np.ndarray) -> "Cohorts":
-    """The rows in groups, by one label per row.
-
-    Args:
-        labels: of each row, such as a column of the table.
-
-    Returns:
-        `Cohorts`: an explanation of each group by its label, for `jaxshap.plots.bar`.
-
-    Raises:
-        InputError: there is not one label per row.
-
-    Example:
-        >>> import jaxshap
-        >>> X = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
-        >>> ex = jaxshap.explain(lambda x: x[:, 0] - x[:, 1], X, [[0.0, 0.0]])
-        >>> by_age = ex.cohorts(["young", "old", "old"])
-        >>> {name: len(group) for name, group in by_age.items()}
-        {'old': 2, 'young': 1}
-        >>> by_age.abs.mean(0)["old"].values.tolist()
-        [[4.0, 5.0]]
-    """
-    labels = np.asarray(labels)
-    if labels.shape != (len(self),):
-        raise InputError(
-            f"cohorts() got labels of shape {labels.shape} for {len(self)} rows: pass one per row."
-        )
-    names = labels.astype(str)
-    return Cohorts({str(name): self[names == name] for name in np.unique(names)})
-
-
-@dataclasses.dataclass(frozen=True)
-class Cohorts(Mapping):
-    """Explanations of groups of rows by name, as `Explanation.cohorts` makes them.
-
-    Args:
-        groups: the explanation of each group, by its name.
-
-    Example:
-        >>> import jaxshap
-        >>> ex = jaxshap.explain(lambda x: x[:, 0], [[1.0], [2.0], [3.0]], [[0.0]])
-        >>> list(ex.cohorts(["a", "b", "a"]))
-        ['a', 'b']
-    """
-
-    groups: Mapping[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.groups[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.groups)
-
-    def __len__(self) -> int:
-        return len(self.groups)
-
-    @property
-    def abs(self) -> "Cohorts":
-        """The sizes of the values, as `Explanation.abs`.
-
-        Example:
-            >>> import jaxshap
-            >>> ex = jaxshap.explain(lambda x: -x[:, 0], [[1.0], [2.0]], [[0.0]])
-            >>> ex.cohorts(["a", "b"]).abs["b"].values.tolist()
-            [[2.0]]
-        """
-        return Cohorts({name: group.abs for name, group in self.items()})
-
-    def mean(self, axis: int = 0) -> "Cohorts":
-        """The mean over the rows of each group, as `Explanation.mean`.
-
-        Args:
-            axis: the axis of rows, 0.
-
-        Returns:
-            `Cohorts` of one row each.
-
-        Example:
-            >>> import jaxshap
-            >>> ex = jaxshap.explain(lambda x: x[:, 0], [[1.0], [3.0]], [[0.0]])
-            >>> ex.cohorts(["a", "a"]).mean(0)["a"].values.tolist()
-            [[2.0]]
-        """
-        return Cohorts({name: group.mean(axis) for name, group in self.items()})

@@ -9,7 +9,8 @@ from jaxtyping import Float
 from jaxshap.estimators import Estimate
 from jaxshap.explaining import display
 from jaxshap.explaining.archive import save
-from jaxshap.explaining.arithmetic import absolute, cohorts, mean, minus, sample
+from jaxshap.explaining.arithmetic import absolute, maximum, mean, minus, sample, total
+from jaxshap.explaining.cohorts import cohorts
 from jaxshap.explaining.conversion import display_data, to_frame, to_shap, to_shapiq
 from jaxshap.explaining.diagnosing import diagnosed
 from jaxshap.explaining.selection import Index, picked_fields
@@ -240,4 +241,5 @@ class Explanation:
     # methods that fill files of their own
     to_shap, to_shapiq, to_frame, save = to_shap, to_shapiq, to_frame, save
     mean, sample, cohorts, summary, __sub__ = mean, sample, cohorts, summary, minus
+    sum, max = total, maximum
     abs, display_data = property(absolute), property(display_data)

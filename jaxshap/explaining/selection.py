@@ -1,5 +1,6 @@
 """What of an explanation is picked: by name, number, slice, list or mask along its axes."""
 
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,17 @@ import numpy as np
 from jaxshap.errors import SelectionError
 from jaxshap.games import as_array, shown
 
-Index = int | str | slice | list | np.ndarray | np.integer
+Index = int | str | slice | list | np.ndarray | np.integer | EllipsisType
 
 
 def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
     """The fields of an explanation that change when rows, features and outputs are picked."""
     indices = index if isinstance(index, tuple) else (index,)
     shape, names = explanation.values.shape, explanation.feature_names
+    if any(one is ... for one in indices):
+        place = next(place for place, one in enumerate(indices) if one is ...)
+        rest = (slice(None),) * (min(len(shape), 3) - len(indices) + 1)
+        indices = (*indices[:place], *rest, *indices[place + 1 :])
     if len(indices) > min(len(shape), 3):
         raise SelectionError(
             f"{len(indices)} indices for values of shape {shape}: (rows, features, *outputs)."

@@ -88,7 +88,7 @@ class Interactions:
             self,
             values=self.values[:, *index],
             std_error=self.std_error[:, *index],
-            base_values=self.base_values[index],
+            base_values=self.base_values[*index, ...],  # an array also of one number
         )
 
     def at(

@@ -8,6 +8,7 @@ from jaxshap.plots.budgets import convergence as convergence
 from jaxshap.plots.comparisons import classes as classes
 from jaxshap.plots.comparisons import compare as compare
 from jaxshap.plots.components import component_bars as component_bars
+from jaxshap.plots.dependence import scatter as scatter
 from jaxshap.plots.distributions import group_difference as group_difference
 from jaxshap.plots.distributions import violin as violin
 from jaxshap.plots.effects import ale as ale
@@ -27,14 +28,13 @@ from jaxshap.plots.shap_media import image as image
 from jaxshap.plots.shap_media import text as text
 from jaxshap.plots.shap_plots import beeswarm as beeswarm
 from jaxshap.plots.shap_plots import heatmap as heatmap
-from jaxshap.plots.shap_plots import scatter as scatter
 from jaxshap.plots.shap_plots import shap_bar as shap_bar
 from jaxshap.plots.shap_plots import shap_waterfall as shap_waterfall
+from jaxshap.plots.shares import residual_shares as residual_shares
 from jaxshap.plots.style import NEGATIVE as NEGATIVE
 from jaxshap.plots.style import POSITIVE as POSITIVE
 from jaxshap.plots.trust import credible_intervals as credible_intervals
 from jaxshap.plots.trust import diagnosis as diagnosis
-from jaxshap.plots.trust import residual_shares as residual_shares
 
 __all__ = [
     "ale",

@@ -42,6 +42,8 @@ def bar(
     *,
     max_display: int = 12,
     clustering: Any = None,
+    clustering_cutoff: float = np.inf,
+    show_data: Any = True,
     show: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
@@ -56,6 +58,8 @@ def bar(
         max_display: how many features to draw, the largest first; 12 by default.
         clustering: a linkage of the features, as `scipy.cluster.hierarchy.linkage` makes it:
             features that belong together stand together, with brackets beside them.
+        clustering_cutoff: the largest distance that has a bracket; all of them by default.
+        show_data: whether the names of a single row have what each feature was beside them.
         show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
@@ -80,18 +84,19 @@ def bar(
     if clustering is not None:
         order = np.array(clustered_order(clustering, order, len(values)))
     ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
-    heights, signed = np.arange(len(order)), len(explanation) == 1  # mean |value| has no sign
+    heights = np.arange(len(order))
+    signed = len(explanation) == 1 and bool(np.isfinite(explanation.base_values).all())  # no sizes
     colours = colours_by_sign(values[order]) if signed else LINES[0]
     ax.barh(heights, values[order], color=colours, height=0.7)
     draw_errors(ax, values[order], heights, errors[order])
     ax.axvline(0, color="black", lw=0.8)
     if not signed:
         ax.set_xlim(left=0)  # where errors would reach below
-    name_rows(ax, labels(explanation, order))
+    name_rows(ax, labels(explanation, order, bool(show_data)))
     what = f"{what_is_drawn(explanation)} ({interval_words(errors[order], explanation)})"
     ax.set_xlabel(wrapped(what, footnote(explanation, len(order))))
     if clustering is not None:
-        draw_brackets(ax, clustering, order.tolist())
+        draw_brackets(ax, clustering, order.tolist(), clustering_cutoff)
     return finished(tidy(ax), show)
 
 

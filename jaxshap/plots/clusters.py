@@ -25,7 +25,7 @@ def clustered_order(linkage: Any, chosen: Int[np.ndarray, "k"], number: int) -> 
     return [int(leaf) for leaf in leaves_list(linkage) if int(leaf) in wanted]
 
 
-def draw_brackets(ax: Axes, linkage: Any, order: list[int]) -> None:
+def draw_brackets(ax: Axes, linkage: Any, order: list[int], cutoff: float) -> None:
     """Draw which features belong together, on the right: long brackets where they hardly do."""
     number = len(linkage) + 1
     side = ax.inset_axes((1.02, 0, WIDTH, 1), sharey=ax)
@@ -37,7 +37,8 @@ def draw_brackets(ax: Axes, linkage: Any, order: list[int]) -> None:
         if len(children) == 2:
             up, down = (height[child] for child in children)
             x = [reached[children[0]], distance, distance, reached[children[1]]]
-            side.plot(x, [up, up, down, down], color="0.35", lw=1)
+            if distance <= cutoff:
+                side.plot(x, [up, up, down, down], color="0.35", lw=1)
             reached[number + merge] = distance
         elif children:
             reached[number + merge] = reached[children[0]]

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.games import check_kind
 from jaxshap.interactions import Decomposition
-from jaxshap.plots.sets import check_one_number, player_names
+from jaxshap.plots.sets import one_number_per_set, player_names
 from jaxshap.plots.style import (
     Axes,
     colours_by_sign,
@@ -61,7 +61,8 @@ def component_bars(
         "decomposition",
         "what jaxshap.interactions.decompose returned",
     )
-    values = np.asarray(check_one_number(decomposition).values, np.float64)
+    decomposition = one_number_per_set(decomposition)
+    values = np.asarray(decomposition.values, np.float64)
     labels = list(map(shortened, player_names(names, decomposition.num_players)))
     orders = decomposition.members.sum(1)
     shown = _shown(values, orders, max_display)

@@ -37,7 +37,7 @@ def draw_curve(
     std_error: Float[np.ndarray, "points"],
     label: str,
 ) -> None:
-    """Draw the effect of one feature with ± 1.96 standard errors, over marks of the rows."""
+    """Draw the effect of one feature with its 95 % interval, over marks of the rows."""
     errors = QUANTILE * std_error
     label = f"{label}, {error_words(errors)}"
     if effect.categorical[0]:

@@ -19,7 +19,7 @@ def ice(
 ) -> Axes:
     """Draw the curves of some rows, thin, and over them the mean of all rows.
 
-    The mean has ± 1.96 standard errors.
+    The mean has a band, its 95 % interval.
 
     Args:
         curves: what `jaxshap.effects.ice` returned for one feature.
@@ -65,7 +65,7 @@ def pdp(
 ) -> Axes:
     """Draw the partial dependence of one feature as a curve, or of two as a map.
 
-    A curve has ± 1.96 standard errors and a mark per row; a map has level lines and a dot per row,
+    A curve has its 95 % interval and a mark per row; a map has level lines and a dot per row,
     and is blank outside of the support of the data where that was asked for.
 
     Args:
@@ -106,7 +106,7 @@ def ale(
 ) -> Axes:
     """Draw the accumulated local effect of one feature as a curve, or of two as a map.
 
-    A curve is 0 on average and has ± 1.96 standard errors and a mark per row. A map shows what is
+    A curve is 0 on average and has its 95 % interval and a mark per row. A map shows what is
     left beside the effects of each feature, with level lines, dashed below 0; cells without rows
     are hatched, and the colours span the other cells.
 

@@ -8,7 +8,6 @@ from jaxshap.causal import Disparity
 from jaxshap.errors import InputError
 from jaxshap.games import check_kind
 from jaxshap.plots.style import (
-    QUANTILE,
     Axes,
     colours_by_sign,
     draw_errors,
@@ -21,6 +20,7 @@ from jaxshap.plots.style import (
     tidy,
     wrapped,
 )
+from jaxshap.trust import quantile
 
 
 def disparity(
@@ -28,7 +28,7 @@ def disparity(
 ) -> Axes:
     """Draw what each feature adds to the difference between a group and the reference group.
 
-    Bars have ± 1.96 standard errors; the last bar is their sum.
+    Bars have 95 % intervals; the last bar is their sum.
 
     Args:
         disparity: what `jaxshap.causal.disparity` returned, for one output.
@@ -50,11 +50,12 @@ def disparity(
         >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] + x[:, 1], X, X)
         >>> between = jaxshap.causal.disparity(ex, ["a", "a", "b", "b"])
         >>> jaxshap.plots.disparity(between).get_xlabel()
-        'mean attribution, b less a (± 1.96 standard errors)'
+        'mean attribution, b less a (95 % intervals)'
     """
     check_kind(disparity, Disparity, "disparity", "what jaxshap.causal.disparity returned")
     number = _group_number(disparity, group)
-    values, errors = disparity.values[number], QUANTILE * disparity.std_error[number]
+    reach = quantile(0.95, disparity.degrees[number])
+    values, errors = disparity.values[number], reach * disparity.std_error[number]
     if values.ndim > 1:
         raise InputError(
             f"disparity draws one output and there are {values.shape[1:]}: pick one of the "
@@ -64,7 +65,7 @@ def disparity(
     ax = given_axes(ax) or new_axes(7, 1.4 + 0.32 * (len(order) + 1))
     heights = np.r_[np.arange(len(order)) + 1.3, 0]  # the sum stands apart
     lengths = np.r_[values[order], disparity.total[number]]
-    spreads = np.r_[errors[order], QUANTILE * disparity.total_std_error[number]]
+    spreads = np.r_[errors[order], reach * disparity.total_std_error[number]]
     bars = ax.barh(heights, lengths, color=colours_by_sign(lengths), height=0.7)
     bars[-1].set(facecolor="0.75", edgecolor="black", linewidth=0.8)
     draw_errors(ax, lengths, heights, spreads)

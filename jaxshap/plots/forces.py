@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation, number_text
+from jaxshap.games import read_flag
 from jaxshap.plots.selection import (
     check_one_row,
     explained_output,
@@ -31,12 +33,19 @@ from jaxshap.plots.style import (
 
 HEAD_SHARE = 0.006  # of the width: how far the head of an arrow reaches
 MAX_LINES = 100  # rows in a decision plot, more would hide each other
-STAGGER = 0.62  # by how much every other name stands lower
+STAGGER = 0.68  # by how much names stand lower where others are in their way
+CHARACTER_INCHES = 0.073  # of a name
+MARK_INCHES = 1.5  # between base value and prediction, below which their words need room
 MIN_LABEL_SHARE = 0.05  # of the width of the axes, below which a part has no name
 
 
 def force(
-    explanation: Explanation, *, max_display: int = 8, show: bool = False, ax: Axes | None = None
+    explanation: Explanation,
+    *,
+    max_display: int = 8,
+    matplotlib: bool = True,
+    show: bool = False,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw what pushes the prediction of a row up, from the left, and down, from the right.
 
@@ -45,6 +54,7 @@ def force(
     Args:
         explanation: the explanation of one row and output.
         max_display: how many features have a part of their own; 8 by default.
+        matplotlib: true, as in scripts that were written for shap, which draws in JavaScript too.
         show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
@@ -52,41 +62,45 @@ def force(
         The axes.
 
     Raises:
-        InputError: there are several rows or outputs, or nothing to draw.
+        InputError: there are several rows or outputs, nothing to draw, or `matplotlib` is false.
         MissingExtraError: matplotlib is not installed.
 
     Example:
         >>> import jaxshap, numpy as np
         >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] - x[:, 1], np.ones((1, 2)), np.zeros((1, 2)))
-        >>> [text.get_text() for text in jaxshap.plots.force(ex).texts]
-        ['x0 = 1', 'x1 = 1', 'base value 0', 'prediction 1']
+        >>> [text.get_text().split("\\n") for text in jaxshap.plots.force(ex).texts]
+        [['x0 = 1', '+2'], ['x1 = 1', '−1'], ['base value 0'], ['prediction 1']]
     """
+    if not read_flag(matplotlib, "matplotlib"):
+        raise InputError("matplotlib=False: force is drawn by matplotlib; omit the argument.")
     explanation = one_output(explanation, "force")
     check_one_row(explanation, "force")
     values, base = explanation.values[0].astype(float), float(explanation.base_values[0])
-    order = largest(np.abs(values), max_display)
+    spreads, order = half_intervals(explanation)[0], largest(np.abs(values), max_display)
     names, steps = labels(explanation, order), values[order]
+    words = [
+        number_text(step, spreads[at], signed=True) for step, at in zip(steps, order, strict=True)
+    ]
     if hidden := len(values) - len(order):
         names = [*names, f"{hidden} smaller"]
         steps = np.append(steps, np.delete(values, order).sum())
-    ax = given_axes(ax) or new_axes(11, 3)
+        words.append(number_text(steps[-1], signed=True))
+    ax, texts = given_axes(ax) or new_axes(11, 3), [*map("\n".join, zip(names, words, strict=True))]
     end = base + float(values.sum())
     ups, downs = (np.flatnonzero(steps * sign > 0) for sign in (1, -1))
     low, high = min(end - steps[ups].sum(), base), max(end - steps[downs].sum(), base)
     room = float(high - low) or 1.0
     for parts, side in ((ups, -1), (downs, 1)):
-        _draw_parts(ax, [names[part] for part in parts], np.abs(steps[parts]), end, side, room)
-    for place, word, align in ((base, "base value", "right"), (end, "prediction", "left")):
-        nudge = "center" if abs(base - end) > 0.25 * room else align
-        ax.plot(
-            [place, place], [-0.5, 0.72], color="0.2", lw=1, ls=":" if align == "right" else "-"
-        )
-        ax.text(place, 0.78, f"{word} {number_text(place)}", ha=nudge, va="bottom", fontsize=10)
-    ax.set(xlim=(low - 0.06 * room, high + 0.06 * room), ylim=(-1.85, 1.25), yticks=[])
-    spreads = half_intervals(explanation)[0]
+        _draw_parts(ax, np.abs(steps[parts]), end, side, room)
+    middles = np.empty(len(steps))
+    for parts in (ups, downs):
+        middles[parts] = end - np.cumsum(steps[parts]) + steps[parts] / 2
+    shown = np.flatnonzero(np.abs(steps) > MIN_LABEL_SHARE * room)
+    depth = _name_parts(ax, [texts[part] for part in shown], middles[shown], room)
+    _mark(ax, base, end, room)
+    ax.set(xlim=(low - 0.06 * room, high + 0.06 * room), ylim=(depth, 1.25), yticks=[])
     what = explained_output(explanation) or "output of the model"
-    words = interval_words(spreads, explanation)
-    note = words if explanation.exact else f"values ± {number_text(np.nanmax(spreads))} at most"
+    note = interval_words(spreads, explanation)
     ax.set_xlabel(wrapped(f"{what} ({note}), orange raises, blue lowers it"))
     ax.spines["left"].set_visible(False)
     return finished(tidy(ax), show)
@@ -139,38 +153,73 @@ def decision(
         colour = colours((end - ends.min()) / span)
         ax.plot(path, heights, color=colour, lw=1.2 if len(paths) > 1 else 2, alpha=0.8)
     name_rows(ax, names)
+    _draw_ends(ax, ends, colours)
     ax.grid(axis="y", color="0.92")
     what = explained_output(explanation) or "output of the model"
     ax.set_xlabel(wrapped(f"{what}, from the base value (below) to the prediction (above)"))
     return finished(tidy(ax), show)
 
 
+def _draw_ends(ax: Axes, ends: Float[np.ndarray, "rows"], colours: Any) -> None:
+    """Mark predictions above all names: one with its number, several with a colour bar."""
+    ax.set_ylim(top=-1)
+    points = ax.scatter(ends, np.full(len(ends), -0.5), c=ends, cmap=colours, s=22, zorder=3)
+    if len(ends) > 1:
+        ax.figure.colorbar(points, ax=ax, label="prediction")
+        return
+    words = f"prediction {number_text(ends[0])}"
+    ax.annotate(words, (ends[0], -0.5), (0, 6), textcoords="offset points", ha="center", fontsize=9)
+
+
 def _draw_parts(
-    ax: Axes,
-    names: Sequence[str],
-    sizes: Float[np.ndarray, "k"],
-    end: float,
-    side: int,
-    room: float,
+    ax: Axes, sizes: Float[np.ndarray, "k"], end: float, side: int, room: float
 ) -> None:
     """Draw arrows that point to the prediction: from the left where `side` is −1."""
     head, colour = HEAD_SHARE * room, POSITIVE if side < 0 else NEGATIVE
-    near, labelled = end, 0
-    for name, size in zip(names, sizes, strict=True):
+    near = end
+    for size in sizes:
         far = near + side * size
         inner, tail = near + side * head, far + side * head
         corners = [(inner, 0.45), (near, 0), (inner, -0.45), (tail, -0.45), (far, 0), (tail, 0.45)]
         x, y = zip(*corners, strict=True)
         ax.fill(x, y, facecolor=colour, edgecolor="white", lw=1)
-        if size > MIN_LABEL_SHARE * room:
-            depth = -0.58 - STAGGER * (labelled % 2)  # neighbours have no room side by side
-            look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 9}
-            ax.text((near + far) / 2, depth, _in_lines(name, size / room), **look)
-            labelled += 1
         near = far
 
 
-def _in_lines(name: str, share: float) -> str:
-    """A name and its value one above the other where there is little room."""
-    before, equals, after = name.partition(" = ")
-    return f"{before} =\n{after}" if equals and share * 100 < 1.1 * len(name) else name
+def _name_parts(
+    ax: Axes, texts: Sequence[str], middles: Float[np.ndarray, "k"], room: float
+) -> float:
+    """Write texts below the middles of their parts, lower where others are in the way.
+
+    Returns how far down the axes must reach.
+    """
+    character = CHARACTER_INCHES * _per_inch(ax, room)
+    reached: list[float] = []  # how far to the right each level is taken
+    for middle, text in sorted(zip(middles.tolist(), texts, strict=True)):
+        half = character * max(map(len, text.split("\n"))) / 2
+        free = [level for level, right in enumerate(reached) if middle - half > right]
+        level = free[0] if free else len(reached)
+        reached[level : level + 1] = [middle + half]
+        top = -0.62 - STAGGER * level
+        ax.vlines(middle, top, -0.45, color="0.6", lw=0.8, zorder=1)
+        box: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.text(middle, top, text, ha="center", va="top", fontsize=9, bbox=box)
+    return -0.7 - STAGGER * max(1, len(reached))
+
+
+def _mark(ax: Axes, base: float, end: float, room: float) -> None:
+    """Mark the base value and the prediction, with their numbers above."""
+    close = abs(base - end) < MARK_INCHES * _per_inch(ax, room)
+    for place, other, word, line in (
+        (base, end, "base value", ":"),
+        (end, base, "prediction", "-"),
+    ):
+        is_left = place < other or (place == other and line == ":")
+        nudge = "center" if not close else "right" if is_left else "left"
+        ax.plot([place, place], [-0.5, 0.72], color="0.2", lw=1, ls=line)
+        ax.text(place, 0.78, f"{word} {number_text(place)}", ha=nudge, va="bottom", fontsize=10)
+
+
+def _per_inch(ax: Axes, room: float) -> float:
+    """How much of the output an inch of the axes shows, whose margins are 6 % each."""
+    return 1.12 * room * ax.figure.dpi / ax.get_window_extent().width

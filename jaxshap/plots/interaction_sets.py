@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import number_text
+from jaxshap.explaining import Explanation, number_text
 from jaxshap.interactions import Interactions
-from jaxshap.plots.sets import check_one_number, player_names
+from jaxshap.plots.sets import interactions_and_names
 from jaxshap.plots.style import (
     NEGATIVE,
     POSITIVE,
@@ -30,7 +30,7 @@ EFFICIENT = ("k-SII", "STII", "FSII", "SV")
 
 
 def interaction_bars(
-    interactions: Interactions,
+    interactions: Interactions | Explanation,
     *,
     names: Sequence[str] | None = None,
     max_display: int = 20,
@@ -38,11 +38,11 @@ def interaction_bars(
 ) -> Axes:
     """Draw the strongest interactions of all orders as bars, over a matrix of who is in each set.
 
-    Error bars are those of ±1.96 standard errors. Players in none of the sets have no row.
+    Error bars are 95 % intervals. Players in none of the sets have no row.
 
     Args:
-        interactions: the interactions of one row and output.
-        names: the names of the players, x0, x1, … by default.
+        interactions: the interactions of one row and output, or an explanation that has them.
+        names: the names of the players; by default those of the explanation, or x0, x1, ….
         max_display: how many sets to draw, the strongest first; 20 by default.
         ax: the axes of the bars; by default new ones. The matrix hangs below them.
 
@@ -60,9 +60,9 @@ def interaction_bars(
         >>> jaxshap.plots.interaction_bars(interactions, max_display=2).get_title()
         'SII: the 2 strongest of 3 sets'
     """
-    values = np.asarray(check_one_number(interactions).values, np.float64)
+    interactions, names = interactions_and_names(interactions, names)
+    values, labels = np.asarray(interactions.values, np.float64), list(map(shortened, names))
     errors = QUANTILE * np.asarray(interactions.std_error, np.float64)
-    labels = list(map(shortened, player_names(names, interactions.num_players)))
     shown = largest(np.abs(np.nan_to_num(values)), max_display)
     members = interactions.members[shown]
     players = np.flatnonzero(members.any(0))
@@ -84,7 +84,7 @@ def interaction_bars(
 
 
 def interaction_stack(
-    interactions: Interactions,
+    interactions: Interactions | Explanation,
     *,
     names: Sequence[str] | None = None,
     max_display: int = 12,
@@ -96,8 +96,8 @@ def interaction_stack(
 
     Args:
         interactions: the interactions of one row and output, of an index that adds up: "k-SII",
-            "STII", "FSII", "SV", or "Moebius" of all orders.
-        names: the names of the players, x0, x1, … by default.
+            "STII", "FSII", "SV", or "Moebius" of all orders; or an explanation that has them.
+        names: the names of the players; by default those of the explanation, or x0, x1, ….
         max_display: how many sets to draw on their own, the strongest first; all others are one
             part on each side.
         ax: the axes to draw in; by default new ones.
@@ -117,14 +117,14 @@ def interaction_stack(
         >>> jaxshap.plots.interaction_stack(interactions).get_title()
         'from the base value 0 to 6'
     """
-    values = np.asarray(check_one_number(interactions).values, np.float64)
+    interactions, names = interactions_and_names(interactions, names)
+    values, labels = np.asarray(interactions.values, np.float64), list(map(shortened, names))
     whole = interactions.index == "Moebius" and interactions.order == interactions.num_players
     if interactions.index not in EFFICIENT and not whole:
         raise InputError(
             f"{interactions.index} of order {interactions.order} does not add up to the "
             'prediction: pass interactions of index "k-SII", "STII" or "FSII".'
         )
-    labels = list(map(shortened, player_names(names, interactions.num_players)))
     shown = largest(np.abs(np.nan_to_num(values)), max_display)
     base = float(interactions.base_values)
     total = base + float(values.sum())

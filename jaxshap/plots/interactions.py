@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from jaxshap.explaining import Explanation
 from jaxshap.games import read_whole
 from jaxshap.interactions import Interactions
-from jaxshap.plots.sets import check_one_number, player_names
+from jaxshap.plots.sets import interactions_and_names
 from jaxshap.plots.style import (
     NEGATIVE,
     POSITIVE,
@@ -24,7 +25,10 @@ MIN_STRENGTH = 1e-3  # of the strongest pair, below which a pair counts as 0
 
 
 def interaction_heatmap(
-    interactions: Interactions, *, names: Sequence[str] | None = None, ax: Axes | None = None
+    interactions: Interactions | Explanation,
+    *,
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw pairs as a matrix, with single players on its diagonal.
 
@@ -32,8 +36,9 @@ def interaction_heatmap(
     Grey cells are not known.
 
     Args:
-        interactions: the interactions of one row and output, of order 2 or more.
-        names: the names of the players, x0, x1, … by default.
+        interactions: the interactions of one row and output, of order 2 or more, or an
+            explanation that has them.
+        names: the names of the players; by default those of the explanation, or x0, x1, ….
         ax: the axes to draw in; by default new ones.
 
     Returns:
@@ -51,8 +56,8 @@ def interaction_heatmap(
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['age', 'pay']
     """
-    matrix = np.asarray(check_one_number(interactions).matrix(), np.float64)
-    labels = list(map(shortened, player_names(names, interactions.num_players)))
+    interactions, names = interactions_and_names(interactions, names)
+    matrix, labels = np.asarray(interactions.matrix(), np.float64), list(map(shortened, names))
     number = len(matrix)
     ax = given_axes(ax) or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
     extent = np.nanmax(np.abs(matrix), initial=0) or 1
@@ -72,7 +77,7 @@ def interaction_heatmap(
 
 
 def interaction_network(
-    interactions: Interactions,
+    interactions: Interactions | Explanation,
     *,
     names: Sequence[str] | None = None,
     max_display: int = 30,
@@ -84,8 +89,9 @@ def interaction_network(
     not known.
 
     Args:
-        interactions: the interactions of one row and output, of order 2 or more.
-        names: the names of the players, x0, x1, … by default.
+        interactions: the interactions of one row and output, of order 2 or more, or an
+            explanation that has them.
+        names: the names of the players; by default those of the explanation, or x0, x1, ….
         max_display: how many pairs to draw, the strongest first; 30 by default.
         ax: the axes to draw in; by default new ones.
 
@@ -103,8 +109,8 @@ def interaction_network(
         >>> jaxshap.plots.interaction_network(interactions).get_title()
         'SII: the 3 strongest of 3 pairs'
     """
-    matrix = np.asarray(check_one_number(interactions).matrix(), np.float64)
-    labels = list(map(shortened, player_names(names, interactions.num_players)))
+    interactions, names = interactions_and_names(interactions, names)
+    matrix, labels = np.asarray(interactions.matrix(), np.float64), list(map(shortened, names))
     number = len(matrix)
     ax = given_axes(ax) or new_axes(6.4, 5.6)
     angles = np.pi / 2 - 2 * np.pi * np.arange(number) / number

@@ -32,7 +32,7 @@ def lime_stability(
 ) -> Axes:
     """Draw LIME's coefficients of one row over the kernel width.
 
-    Lines have a band of ± 1.96 standard errors. Where a line changes its sign or its rank, what
+    Bands are 95 % intervals. Where a line changes its sign or its rank, what
     LIME says depends on the width.
 
     Args:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
@@ -11,20 +11,14 @@ from jaxshap.inputs import STAYS
 
 
 def checked_owner(explanation: Explanation, owner: Any) -> Int[np.ndarray, "height width"]:
-    """A map of pixels to the players of this explanation.
-
-    Where every channel of an image in front (channels, height, width) has the same owners, they
-    are those of one channel.
-    """
+    """A map of pixels to the players of this explanation; channels alike are one."""
     owner = explanation.owner if owner is None else owner
     if owner is None:
         raise InputError(
             "this explanation knows no owners of pixels: explain images with "
             "groups=jaxshap.patches(...) or segments(...), or pass the owner of each pixel."
         )
-    owner, number = np.asarray(owner), len(explanation.feature_names)
-    if owner.ndim == 3 and (owner == owner[:1]).all():
-        owner = owner[0]
+    owner, number = without_channels(np.asarray(owner), 2), len(explanation.feature_names)
     if owner.ndim != 2 or not np.issubdtype(owner.dtype, np.integer):
         raise InputError(
             "the owner of each pixel is a whole number in an array (height, width), and this has "
@@ -36,6 +30,14 @@ def checked_owner(explanation: Explanation, owner: Any) -> Int[np.ndarray, "heig
             "the owner of the players that were explained."
         )
     return owner
+
+
+def without_channels(owner: Shaped[np.ndarray, "..."], axes: int) -> Shaped[np.ndarray, "..."]:
+    """The owners of one channel, where all channels, in front or behind, have the same."""
+    if owner.ndim != axes + 1 or not owner.size:
+        return owner
+    alike = [axis for axis in (-1, 0) if (owner == owner.take([0], axis)).all()]
+    return owner.take(0, min(alike, key=lambda axis: owner.shape[axis])) if alike else owner
 
 
 def on_pixels(

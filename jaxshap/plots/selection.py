@@ -1,5 +1,7 @@
 """What a picture takes from an Explanation: one output, one row or the mean over rows, labels."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -33,6 +35,20 @@ def one_output(explanation: Explanation, picture: str) -> Explanation:
         )
     check_not_empty(explanation, picture)
     return explanation
+
+
+def ordering(given: Any, number: int, what: str) -> Int[np.ndarray, "number"]:
+    """Places from first to last: those of the values of an explanation, or as they are given."""
+    if isinstance(given, Explanation):
+        places = np.argsort(-shown_output(given).values.ravel(), kind="stable")
+    else:
+        places = np.asarray(given)
+    if not np.array_equal(np.sort(places, axis=None), np.arange(number)):
+        raise InputError(
+            f"{what} must put all {number} in an order: pass each of their numbers once, or an "
+            "explanation that holds a value for each, such as ex.abs.max(0) or ex.sum(1)."
+        )
+    return places.astype(int)
 
 
 def check_one_row(explanation: Explanation, picture: str) -> None:
@@ -77,7 +93,9 @@ def half_intervals(explanation: Explanation) -> Float[np.ndarray, "rows features
 def interval_words(errors: Float[np.ndarray, "..."], *explanations: Explanation) -> str:
     """What the error bars of Shapley values are, or why there are none."""
     exact = all(explanation.exact for explanation in explanations)
-    return "exact" if exact else error_words(errors, INTERVALS)
+    if exact:
+        return "exact"
+    return error_words(errors) if errors.any() else INTERVALS
 
 
 def what_is_drawn(explanation: Explanation) -> str:
@@ -94,11 +112,13 @@ def explained_output(explanation: Explanation) -> str:
     return names[0] if names is not None and explanation.values.ndim == 2 else ""
 
 
-def labels(explanation: Explanation, features: Int[np.ndarray, "k"]) -> list[str]:
+def labels(
+    explanation: Explanation, features: Int[np.ndarray, "k"], with_data: bool = True
+) -> list[str]:
     """Names of features, with what each feature was where there is a single row."""
     names = told_apart([explanation.feature_names[feature] for feature in features])
     data = explanation.display_data
-    if len(explanation) > 1 or data is None:
+    if len(explanation) > 1 or data is None or not with_data:
         return names
     numbers = map(_in_full, data[0, features].tolist())
     return [f"{name} = {number}" for name, number in zip(names, numbers, strict=True)]

@@ -15,7 +15,7 @@ from numpy.random import mtrand
 
 from jaxshap.errors import MissingExtraError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.style import pyplot, told_apart
+from jaxshap.plots.style import DARK_NEGATIVE, NEGATIVE, POSITIVE, pyplot, told_apart
 
 
 def import_shap() -> Any:
@@ -40,6 +40,17 @@ def as_shap(explanation: Explanation) -> Any:
 def numbers_as_shap(explanation: Explanation) -> Any:
     """The same with numbers where words stand for them, which have places along an axis."""
     return as_shap(dataclasses.replace(explanation, words={}))
+
+
+def recolour(ax: Any) -> None:
+    """Our colours of signs in place of shap's red and blue, on bars and on their numbers."""
+    from matplotlib.colors import to_rgb
+
+    for artist in (*ax.patches, *ax.texts):
+        of_text = hasattr(artist, "get_text")
+        red, _, blue = to_rgb(artist.get_color() if of_text else artist.get_facecolor())
+        if red != blue:  # neither grey, black nor white
+            artist.set_color(POSITIVE if red > blue else DARK_NEGATIVE if of_text else NEGATIVE)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """shap's own plots of images and texts."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,14 +12,18 @@ from jaxshap.games import check_kind
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
 from jaxshap.plots.selection import check_not_empty, one_output
 from jaxshap.plots.shap_calls import import_shap, undisturbed
-from jaxshap.plots.style import pyplot
+from jaxshap.plots.style import NEGATIVE, POSITIVE, pyplot, signed_colours
+
+RGB = re.compile(
+    r"(?P<start>rgba?\()(?P<red>[\d.]+),\s*(?P<green>[\d.]+),\s*(?P<blue>[\d.]+)"
+)  # a colour in HTML, up to its opacity
 
 
 def image(explanation: Explanation, owner: Any = None) -> np.ndarray:
-    """Draw shap's images: each row's image, then its values per output, red or blue by sign.
+    """Draw shap's images: each row's image, then its values, orange for and blue against.
 
-    They stand in a figure of their own. The colours are alike in greyscale; `patches` is
-    jaxshap's own picture, and shows which signs are certain.
+    They stand in a figure of their own. `patches` is jaxshap's own picture, and shows which
+    signs are certain.
 
     Args:
         explanation: the explanation of rows whose players are patches or segments.
@@ -50,8 +55,9 @@ def image(explanation: Explanation, owner: Any = None) -> np.ndarray:
     names = None if explanation.output_names is None else list(explanation.output_names)
     images = grey_images(explanation, owner)[..., None]
     with undisturbed():
-        shap.plots.image(outputs, images, labels=names, show=False)
-    axes = pyplot().gcf().axes[:-1]  # the last is the colour bar's
+        shap.plots.image(outputs, images, labels=names, cmap=signed_colours(), show=False)
+    *axes, colour_bar = pyplot().gcf().axes
+    colour_bar.set_xlabel(explanation.kind)
     return np.array(axes, object).reshape(len(explanation), -1)
 
 
@@ -93,4 +99,15 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     )
     # Without legacy printing, colours read np.float64(30.0), which no browser knows.
     with undisturbed(), np.printoptions(legacy="1.25"):
-        return shap.plots.text(drawn[0] if rows == 1 else drawn, display=False)
+        page = shap.plots.text(drawn[0] if rows == 1 else drawn, display=False)
+    return RGB.sub(_our_colour, page)
+
+
+def _our_colour(theirs: re.Match) -> str:
+    """Orange where shap has shades of red and blue where it has blue; grey stays grey."""
+    red, _, blue = map(float, theirs.group("red", "green", "blue"))
+    if red == blue:
+        return theirs.group()
+    ours = POSITIVE if red > blue else NEGATIVE
+    numbers = [str(int(ours[place : place + 2], 16)) for place in (1, 3, 5)]
+    return f"{theirs['start']}{', '.join(numbers)}"

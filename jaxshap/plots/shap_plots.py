@@ -1,38 +1,50 @@
 """shap's own plots of a table of values."""
 
+import warnings
 from typing import Any
+
+import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.plots.selection import check_one_row, one_output, what_of_rows
-from jaxshap.plots.shap_calls import as_shap, import_shap, numbers_as_shap, undisturbed
+from jaxshap.games import read_number
+from jaxshap.plots.selection import check_one_row, one_output, ordering, what_is_drawn, what_of_rows
+from jaxshap.plots.shap_calls import as_shap, import_shap, numbers_as_shap, recolour, undisturbed
 from jaxshap.plots.style import (
     SEQUENTIAL,
     Axes,
     finished,
     given_axes,
-    name_codes,
     new_axes,
     pyplot,
-    shortened,
     signed_colours,
 )
+
+GREY = "#777777"  # of points of which nothing is known but their value
+TRUTH = ("False", "True")  # the only words that are low and high
 
 
 def beeswarm(
     explanation: Explanation,
     *,
     max_display: int = 12,
+    order: Any = None,
     color: Any = SEQUENTIAL,
+    alpha: float = 1.0,
     show: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw shap's beeswarm: every row a point, light where the feature's value is high.
 
+    Points are grey where an entry is missing and where a feature is words, which have no order.
+
     Args:
         explanation: the explanation of one output.
         max_display: how many features to draw, the largest first; 12 by default.
+        order: an explanation of one row whose largest value comes first, such as
+            `ex.abs.max(0)`, or the numbers of all features; by default mean |value| decides.
         color: the colour map of what a feature was, or one colour; "cividis" by default.
+        alpha: the opacity of points, 1 by default.
         show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
@@ -51,13 +63,18 @@ def beeswarm(
         ['x1', 'x0']
     """
     explanation = one_output(explanation, "beeswarm")
-    drawn, shap = as_shap(explanation), import_shap()
-    ax = given_axes(ax) or new_axes(8, 1.5 + 0.4 * min(max_display, len(explanation.feature_names)))
+    drawn, shap = _without_words(explanation), import_shap()
+    features = len(explanation.feature_names)
+    ax = given_axes(ax) or new_axes(8, 1.5 + 0.4 * min(max_display, features))
     is_map = not isinstance(color, str) or color in pyplot().colormaps()
-    colours = pyplot().get_cmap(color) if is_map and drawn.data is not None else None
-    colours = color if not is_map else colours
+    of_data = pyplot().get_cmap(color) if is_map and drawn.data is not None else GREY
+    colours = of_data if is_map else color
     options: dict[str, Any] = {"group_remaining_features": False, "plot_size": None}
-    with undisturbed():
+    options["alpha"] = read_number(alpha, "alpha", least=0, most=1)
+    if order is not None:
+        options["order"] = ordering(order, features, "order")
+    with undisturbed(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a feature without any colour
         shap.plots.beeswarm(
             drawn, max_display=max_display, show=False, ax=ax, color=colours, **options
         )
@@ -65,70 +82,24 @@ def beeswarm(
     return finished(ax, show)
 
 
-def scatter(
-    explanation: Explanation,
-    feature: str | int | None = None,
-    *,
-    color: Any = "black",
-    show: bool = False,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw shap's scatter: a feature's values over what the feature was, one point per row.
-
-    Args:
-        explanation: the explanation of one output, of a table.
-        feature: the feature to draw, by name or number; not needed where there is one, as in
-            `ex[:, "age"]`.
-        color: a feature that the points are coloured by, by name, by number or as an explanation of
-            it, such as `ex[:, "pay"]`; of an explanation of several features, the one that goes
-            best with the values' differences among like rows; or one colour, black by default.
-        show: whether to show the figure at once.
-        ax: the axes to draw in; by default new ones.
-
-    Returns:
-        The axes.
-
-    Raises:
-        InputError: there are several outputs, or features are not columns of a table.
-        MissingExtraError: matplotlib or shap is not installed.
-
-    Example:
-        >>> import jaxshap, numpy as np
-        >>> X = np.random.default_rng(0).normal(size=(20, 2))
-        >>> ex = jaxshap.explain(lambda x: x[:, 0] * x[:, 1], X, X, feature_names=["age", "pay"])
-        >>> jaxshap.plots.scatter(ex, "age", color="pay").get_xlabel()
-        'age'
-    """
-    explanation = one_output(explanation, "scatter")
-    if explanation.data_of_features is None:
-        raise InputError(
-            "scatter needs what each feature was, and here features are not columns of a table."
-        )
-    if feature is None and len(explanation.feature_names) > 1:
-        raise InputError("scatter draws one feature: name it, as in scatter(ex, 'age').")
-    own, shap = explanation[:, 0 if feature is None else feature], import_shap()
-    drawn = numbers_as_shap(own)[:, 0]
-    ax = given_axes(ax) or new_axes(6.5, 4.5)
-    is_feature = isinstance(color, int | Explanation) or color in explanation.feature_names
-    points: Any = color
-    if is_feature:
-        other = one_output(color, "scatter") if isinstance(color, Explanation) else explanation
-        other = other if isinstance(color, Explanation) else other[:, color]
-        points = numbers_as_shap(other)
-        points = points[:, 0] if points.shape[1] == 1 else points
-    with undisturbed():
-        colours = pyplot().get_cmap(SEQUENTIAL)
-        shap.plots.scatter(drawn, color=points, cmap=colours, ax=ax, show=False)
-    name = own.feature_names[0]
-    ax.set(xlabel=shortened(name), ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")
-    name_codes(ax, own.words.get(name))
-    return finished(ax, show)
+def _without_words(explanation: Explanation) -> Any:
+    """shap's Explanation in which features of words are missing, so that they have no colours."""
+    drawn = numbers_as_shap(explanation)
+    if drawn.data is not None:
+        names = enumerate(explanation.feature_names)
+        words = [place for place, name in names if explanation.words.get(name, TRUTH) != TRUTH]
+        drawn.data = np.array(drawn.data, float)
+        drawn.data[:, words] = np.nan
+        if len(words) == drawn.data.shape[1]:
+            drawn.data = None
+    return drawn
 
 
 def heatmap(
     explanation: Explanation,
     *,
     max_display: int = 12,
+    instance_order: Any = None,
     show: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
@@ -139,6 +110,8 @@ def heatmap(
     Args:
         explanation: the explanation of two rows or more and one output.
         max_display: how many features to draw, the largest first; 12 by default.
+        instance_order: an explanation of one feature whose largest value comes first, such as
+            `ex.sum(1)`, or the numbers of all rows; by default rows that are alike stand together.
         show: whether to show the figure at once.
         ax: the axes to draw in; by default new ones.
 
@@ -163,10 +136,13 @@ def heatmap(
         )
     drawn, shap = as_shap(explanation), import_shap()
     ax = given_axes(ax) or new_axes(8, 2 + 0.32 * min(max_display, len(explanation.feature_names)))
-    colours = signed_colours()
+    options: dict[str, Any] = {"cmap": signed_colours()}
+    if instance_order is not None:
+        options["instance_order"] = ordering(instance_order, len(explanation), "instance_order")
     with undisturbed():
-        shap.plots.heatmap(drawn, max_display=max_display, cmap=colours, ax=ax, show=False)
+        shap.plots.heatmap(drawn, max_display=max_display, ax=ax, show=False, **options)
     ax.set_aspect("auto")  # as large as its axes are
+    ax.locator_params(axis="x", integer=True)
     bar = ax.figure.axes[-1]
     bar.yaxis.labelpad = 6  # shap writes the label of the colours over their numbers
     bar.set_ylabel(what_of_rows(explanation))
@@ -195,14 +171,17 @@ def shap_bar(explanation: Explanation, *, max_display: int = 12, ax: Axes | None
         >>> import jaxshap, numpy as np
         >>> ex = jaxshap.explain(lambda x: 2 * x[:, 0] - x[:, 1], np.ones((1, 2)), np.zeros((1, 2)))
         >>> jaxshap.plots.shap_bar(ex).get_xlabel()
-        'SHAP value'
+        'Shapley value'
     """
     explanation = one_output(explanation, "shap_bar")
     drawn, shap = as_shap(explanation), import_shap()
     drawn = drawn[0] if len(explanation) == 1 else drawn
     ax = given_axes(ax) or new_axes(8, 1.5 + 0.5 * min(max_display, len(explanation.feature_names)))
     with undisturbed():
-        return shap.plots.bar(drawn, max_display=max_display, ax=ax, show=False)
+        shap.plots.bar(drawn, max_display=max_display, ax=ax, show=False)
+    ax.set_xlabel(what_is_drawn(explanation))
+    recolour(ax)
+    return ax
 
 
 def shap_waterfall(explanation: Explanation, *, max_display: int = 12) -> Axes:
@@ -237,4 +216,5 @@ def shap_waterfall(explanation: Explanation, *, max_display: int = 12) -> Axes:
     ax = figure.gca()  # shap returns other axes, which only hold ticks
     with undisturbed():
         shap.plots.waterfall(drawn, max_display=max_display, show=False)
+    recolour(ax)
     return ax

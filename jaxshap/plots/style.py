@@ -24,8 +24,8 @@ NEUTRAL, DARK_NEGATIVE = "#f7f7f7", "#0072b2"  # of colour maps for signed value
 MAX_LINE_CHARACTERS = 56  # of a label below an axis
 MAX_NAME_CHARACTERS = 36
 MAX_WORDS, MAX_WORD_CHARACTERS = 20, 48  # along an axis: in all, and without turning them
-INTERVALS = "95 % intervals"  # what the error bars of Shapley values are
-QUANTILE = 1.96  # standard errors on either side hold 95 % of normal errors
+INTERVALS = "95 % intervals"  # what all error bars are
+QUANTILE = 1.96  # standard errors on either side hold 95 % where degrees of freedom are unknown
 
 
 def pyplot() -> Any:
@@ -94,15 +94,13 @@ def draw_errors(
     ax.errorbar(lengths[known], heights[known], xerr=errors[known], **look)
 
 
-def error_words(
-    errors: Float[np.ndarray, "..."], bars: str = f"± {QUANTILE} standard errors"
-) -> str:
+def error_words(errors: Float[np.ndarray, "..."], bars: str = INTERVALS) -> str:
     """What the error bars of a picture are, or why there are none."""
     if np.isnan(errors).all():
         return "no error bars: errors not known"
     if np.isnan(errors).any():
         return f"{bars}, where known"
-    return bars if errors.any() or bars == INTERVALS else "exact"
+    return bars if errors.any() else "exact"
 
 
 def wrapped(*lines: str) -> str:

@@ -1,18 +1,16 @@
-"""Pictures of trust: credible intervals, and what values leave out."""
+"""Pictures of trust: credible intervals, and a diagnosis."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from jaxshap.errors import InputError
-from jaxshap.estimators import Estimate
 from jaxshap.explaining import number_text
 from jaxshap.games import check_kind
 from jaxshap.plots.sets import player_names
+from jaxshap.plots.shares import draw_shares
 from jaxshap.plots.style import (
-    INTERVALS,
     LINES,
     QUANTILE,
     Axes,
@@ -25,7 +23,6 @@ from jaxshap.plots.style import (
     pyplot,
     smaller_not_shown,
     tidy,
-    told_apart,
     wrapped,
 )
 from jaxshap.trust import (
@@ -34,7 +31,6 @@ from jaxshap.trust import (
     BayesPosterior,
     Diagnosis,
     EfficientPosterior,
-    quantile,
 )
 
 
@@ -81,7 +77,7 @@ def credible_intervals(
     lower, upper = (np.asarray(ends, float) for ends in posterior.interval(level))
     labels = player_names(names, len(values))
     order = largest(np.abs(values), max_display)
-    ax = ax or new_axes(7, 1 + 0.32 * len(order))
+    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
     heights = np.arange(len(order))
     ax.plot(values[order], heights, "o", color=LINES[0], ms=6)
     errors = ((upper - lower) / 2)[order]
@@ -92,59 +88,6 @@ def credible_intervals(
     of_what = "Shapley value" if isinstance(posterior, EfficientPosterior) else "coefficient"
     hidden = smaller_not_shown(len(values) - len(order))
     ax.set_xlabel(wrapped(f"{of_what} ({words})", hidden))
-    return tidy(ax)
-
-
-def residual_shares(
-    shares: Estimate | Any,
-    names: Sequence[str] | None = None,
-    *,
-    max_display: int = 15,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw what a Shapley value cannot tell of each player, in percent.
-
-    Args:
-        shares: one share per player: what `jaxshap.residuals.shares` returns, or what
-            `jaxshap.residuals.estimate_shares` returns, with 95 % intervals.
-        names: the names of the players, x0, x1, … by default.
-        max_display: how many players to draw, the largest shares first; 15 by default.
-        ax: the axes to draw in; by default new ones.
-
-    Returns:
-        The axes.
-
-    Raises:
-        InputError: there are several rows or outputs, or not one name per player.
-        MissingExtraError: matplotlib is not installed.
-
-    Example:
-        >>> import jaxshap
-        >>> game = jaxshap.table([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 2.0])  # a and b only together
-        >>> ax = jaxshap.plots.residual_shares(jaxshap.residuals.shares(game), ["a", "b", "c"])
-        >>> [label.get_text() for label in ax.get_yticklabels()]
-        ['a', 'b', 'c']
-        >>> [round(float(patch.get_width())) for patch in ax.patches]
-        [25, 25, 0]
-    """
-    known = isinstance(shares, Estimate)
-    values = 100 * np.asarray(shares.values if known else shares, float)
-    errors, bars = np.zeros(values.shape), INTERVALS if known else ""
-    if known:
-        errors = 100 * quantile(0.95, shares.degrees) * np.asarray(shares.std_error, float)
-    if values.ndim != 1 or not len(values):
-        raise InputError(
-            f"residual_shares draws one number per player, and the shares have shape "
-            f"{values.shape}: pick a row and output, such as shares[:, 0], or of an Estimate "
-            "jax.tree.map(lambda array: array[:, 0], shares)."
-        )
-    labels = player_names(names, len(values))
-    order = largest(values, max_display)
-    ax = given_axes(ax) or new_axes(7, 1 + 0.32 * len(order))
-    _draw_shares(ax, values[order], errors[order], [labels[player] for player in order])
-    words = error_words(errors[order], bars)
-    what = f"share of a player's gains that its value cannot tell, % ({words})"
-    ax.set_xlabel(wrapped(what, smaller_not_shown(len(values) - len(order))))
     return tidy(ax)
 
 
@@ -197,7 +140,7 @@ def _draw_additivity(ax: Axes, additivity: Additivity) -> None:
     errors = 100 * QUANTILE * np.array(errors)
     bars = zip(("values alone", "values and pairs", "beyond pairs"), shares, errors, strict=True)
     names = [f"{name}\n{number_text(share, error)} %" for name, share, error in bars]
-    _draw_shares(ax, shares, errors, names)
+    draw_shares(ax, shares, errors, names)
     enough = 100 * EXPLAINED_SHARE
     ax.axvline(enough, color="black", lw=0.8, ls="--")
     title = wrapped(f"Verdict: {additivity.verdict}", additivity.meaning)
@@ -219,25 +162,9 @@ def _draw_outside(ax: Axes, diagnosis: Diagnosis, max_display: int) -> None:
     errors = 100 * QUANTILE * outside.by_feature_error.mean(0)  # rows share their orderings
     order = largest(shares, max_display)
     names = [diagnosis.feature_names[feature] for feature in order]
-    _draw_shares(ax, shares[order], errors[order], names)
+    draw_shares(ax, shares[order], errors[order], names)
     expected = 100 * outside.expected
     ax.axvline(expected, color="black", lw=0.8, ls="--")
     what = f"gains with an end outside of the data, % ({error_words(errors)})"
     dashed = f"dashed: {expected:.3g} % of the data themselves count as outside"
     ax.set_xlabel(wrapped(what, dashed, smaller_not_shown(len(shares) - len(order))))
-
-
-def _draw_shares(
-    ax: Axes,
-    shares: Float[np.ndarray, "n"],
-    errors: Float[np.ndarray, "n"],
-    names: Sequence[str],
-) -> None:
-    """Draw shares in percent as bars, on axes that reach from 0 to 100 or further."""
-    heights = np.arange(len(shares))
-    ax.barh(heights, shares, color=LINES[0], height=0.7)
-    draw_errors(ax, shares, heights, errors)
-    ax.axvline(0, color="black", lw=0.8)
-    name_rows(ax, told_apart(names))
-    known = np.nan_to_num(errors)
-    ax.set_xlim(min(0, (shares - known).min() * 1.05), max(100, (shares + known).max() * 1.05))

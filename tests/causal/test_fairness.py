@@ -174,6 +174,14 @@ def test_the_picture_shows_each_feature_and_the_sum_and_changes_nothing():
     assert "2 smaller ones not shown" in few.get_xlabel()
 
 
+def test_intervals_of_small_groups_are_those_of_students_t():
+    found = disparity(made_up(np.arange(5.0)[:, None] ** 2, np.zeros((5, 1))), [0, 0, 0, 1, 1])
+    assert found.degrees.tolist() == [1]
+    (bars,) = jaxshap.plots.disparity(found, max_display=1).collections
+    half = np.ptp(bars.get_segments()[0][:, 0]) / 2
+    np.testing.assert_allclose(half, 12.7062 * found.std_error[0, 0], rtol=1e-5)
+
+
 def test_what_cannot_be_done_says_what_to_do():
     values = np.zeros((4, 2))
     one = made_up(values, values)

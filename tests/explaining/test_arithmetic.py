@@ -1,7 +1,9 @@
 """Explanations from explanations: sizes, means, differences, samples and cohorts."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 import jaxshap
 
@@ -93,3 +95,44 @@ def test_the_owners_of_pixels_are_remembered_in_files_and_by_row_but_not_by_feat
     np.testing.assert_array_equal(jaxshap.load(tmp_path / "images.npz").owner, players.owner)
     with pytest.raises(jaxshap.InputError, match="no owners"):
         jaxshap.plots.patches(ex[0, :2])
+
+
+def test_sums_and_maxima_are_over_rows_or_features_and_bound_the_errors(pair):
+    ex = pair[0]
+    for axis in (0, 1):
+        np.testing.assert_allclose(ex.sum(axis).values, ex.values.sum(axis, keepdims=True))
+        np.testing.assert_allclose(ex.sum(axis).std_error, ex.std_error.sum(axis, keepdims=True))
+    np.testing.assert_array_equal(ex.sum(1).base_values, ex.base_values)
+    np.testing.assert_array_equal(ex.abs.max(0).values[0], np.abs(ex.values).max(0))
+    for wrong in (lambda: ex.sum(2), lambda: ex.max(1)):
+        with pytest.raises(jaxshap.InputError, match="axis"):
+            wrong()
+
+
+def test_three_dots_stand_for_all_axes_that_are_not_named(pair):
+    ex = pair[0]
+    np.testing.assert_array_equal(ex[..., 0].values, ex.values[..., :1])
+    assert ex[...].shape == ex[0:8, ...].shape == ex.shape
+    of_two = jaxshap.explain(lambda x: x[:, :2], X[:, :3], X[:3, :3])
+    np.testing.assert_array_equal(of_two[..., 1].values, of_two.values[..., 1])
+    assert of_two[0, ..., 1].shape == (1, 3)
+
+
+def test_cohorts_by_number_are_the_leaves_of_the_regression_tree_of_scikit_learn():
+    rows = np.random.default_rng(1).normal(size=(60, 3)).astype(np.float32)
+    ex = jaxshap.explain(lambda x: x[:, 0] * x[:, 1] + x[:, 2] ** 2, rows, rows[:9])
+    tree = DecisionTreeRegressor(max_leaf_nodes=4, random_state=0).fit(rows, ex.values)
+    expected = {frozenset(np.flatnonzero(tree.apply(rows) == leaf)) for leaf in tree.apply(rows)}
+    place = {row.tobytes(): number for number, row in enumerate(rows)}
+    by_name = ex.cohorts(4)
+    found = {frozenset(place[row.tobytes()] for row in one.data) for one in by_name.values()}
+    assert found == expected
+    assert all("≤" in name or ">" in name for name in by_name)
+    assert list(ex.cohorts(1)) == ["all rows"]
+
+
+def test_cohorts_are_named_by_the_words_on_their_side():
+    town, zeros = ["Oslo", "Rome", "Bern", "Rome"], np.zeros(4)
+    X = pd.DataFrame({"town": town, "age": zeros})
+    ex = jaxshap.explain(lambda x: 2.0 * (x["town"] == "Rome") + x["age"], X, X)
+    assert list(ex.cohorts(9)) == ["town = Bern or Oslo", "town = Rome"]

@@ -11,6 +11,7 @@ import jax
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 import jaxshap
 from jaxshap import plots
@@ -369,12 +370,66 @@ def test_pixels_that_nobody_owns_stay_grey():
     np.testing.assert_allclose(drawn, drawn[:, :1] * np.ones(3), rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("shape", "patch"), [((4, 6, 3), (2, 2, 3)), ((3, 4, 6), (3, 2, 2)), ((4, 6, 1), (2, 2, 1))]
+)
+def test_channels_that_share_their_owners_are_drawn_as_one(shape, patch):
+    players = jaxshap.patches(shape, patch)
+    ex = explanation(1, len(players), data=np.ones((1, *shape)), owner=players.owner)
+    assert plots.patches(ex).images[0].get_array().shape == (4, 6, 3)
+
+
+@pytest.mark.parametrize(("shape", "window"), [((12, 2), (4, 2)), ((2, 12), (2, 4))])
+def test_a_series_of_several_channels_has_a_line_for_each_over_its_windows(shape, window):
+    players = jaxshap.patches(shape, window)
+    ex = explanation(1, 3, data=np.arange(24.0).reshape(1, *shape), owner=players.owner)
+    ax = plots.series(ex)
+    assert [len(line.get_xdata()) for line in ax.lines] == [12, 12]
+    assert len(ax.patches) == 3
+
+
 def test_shap_draws_images_in_a_grid_of_rows_and_outputs():
     ex = images(2, ("a", "b"))
     axes = plots.image(ex, PLAYERS.owner)
     assert axes.shape == (2, 3)
     assert [ax.get_title() for ax in axes[0]] == ["", "a", "b"]
     np.testing.assert_allclose(axes[1, 2].images[-1].get_array(), ex.values[1, :, 1][PLAYERS.owner])
+
+
+def test_pictures_of_shap_have_our_colours_and_name_what_values_are():
+    ex, signs = images(1, ("a",)), {to_rgb(plots.POSITIVE), to_rgb(plots.NEGATIVE)}
+    axes = plots.image(ex, PLAYERS.owner)
+    assert axes[0, 1].images[-1].cmap == signed_colours()
+    assert axes[0, 0].figure.axes[-1].get_xlabel() == ex.kind
+    for draw in (plots.shap_bar, plots.shap_waterfall):
+        ax = draw(explanation())
+        assert {to_rgb(patch.get_facecolor()) for patch in ax.patches} == signs
+    assert plots.shap_bar(explanation()).get_xlabel() == ex.kind
+    colours = re.findall(r"rgba?\((\d+), (\d+), (\d+)", plots.text(explanation()))
+    assert {tuple(int(part) / 255 for part in colour) for colour in colours} == signs
+
+
+def test_words_have_no_colours_of_low_and_high_and_no_histogram():
+    ex = explanation(30, words={"age": tuple("abcd"), "zip": ("False", "True")})
+    ex.data[:, [0, 2]] = np.arange(30)[:, None] % [4, 2]
+    plain = dataclasses.replace(ex, words={})
+    coloured = [
+        len(
+            [
+                dots
+                for dots in plots.beeswarm(one).collections
+                if dots.get_cmap()
+                and dots.get_array() is not None
+                and len(dots.get_offsets()) == 30
+            ]
+        )
+        for one in (ex, plain)
+    ]
+    assert coloured == [5, 6]
+    for one, boxes in ((ex, 1), (plain, 2)):
+        assert len(plots.scatter(one, "age").figure.axes) == boxes
+    bar = plots.scatter(ex, "income", color="zip", hist=False).figure.axes[-1]
+    assert [label.get_text() for label in bar.get_yticklabels()] == ["False", "True"]
 
 
 def test_texts_hold_the_words_of_their_rows():
@@ -395,6 +450,30 @@ def test_residual_shares_are_drawn_in_percent_with_their_errors():
     np.testing.assert_allclose(error_extents(ax), [[50 - 2 * NORMAL, 50 + 2 * NORMAL]])
     assert labels(ax) == ["b", "c"]
     assert "1 smaller one not shown" in ax.get_xlabel()
+
+
+def test_an_explanation_holds_no_shares():
+    with pytest.raises(TypeError, match=r"jaxshap\.residuals\.shares"):
+        plots.residual_shares(explanation())
+    assert len(plots.residual_shares(np.ones((3, 1))).patches) == 3
+
+
+@pytest.mark.parametrize(
+    "draw", [plots.interaction_heatmap, plots.interaction_network, plots.interaction_bars]
+)
+def test_interactions_of_one_row_are_drawn_with_the_names_of_their_explanation(draw):
+    game = jaxshap.table(np.arange(8.0)[:, None] ** 2)
+    found = jaxshap.interactions.exact_interactions(game)
+    ex = explanation(1, 3, feature_names=("age", "pay", "zip"), interactions=found.at([0]))
+    ax = draw(ex)
+    places = [*ax.child_axes, ax]
+    said = {text.get_text() for one in places for text in [*one.get_yticklabels(), *one.texts]}
+    assert said >= {"age", "pay", "zip"}
+    draw(found)  # of one row, which needs no picking
+    with pytest.raises(jaxshap.InputError, match="interactions=2"):
+        draw(explanation())
+    with pytest.raises(jaxshap.InputError, match=r"ex\[0\]"):
+        draw(explanation(2))
 
 
 def test_credible_intervals_are_drawn_around_the_values_and_name_what_they_are_of():

@@ -1,0 +1,100 @@
+"""A feature's values over what the feature was."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxshap.errors import InputError
+from jaxshap.explaining import Explanation
+from jaxshap.games import read_number
+from jaxshap.plots.selection import one_output, what_of_rows
+from jaxshap.plots.shap_calls import import_shap, numbers_as_shap, undisturbed
+from jaxshap.plots.style import (
+    MAX_WORDS,
+    SEQUENTIAL,
+    Axes,
+    finished,
+    given_axes,
+    name_codes,
+    new_axes,
+    pyplot,
+    shortened,
+)
+
+
+def scatter(
+    explanation: Explanation,
+    feature: str | int | None = None,
+    *,
+    color: Any = "black",
+    dot_size: float = 16,
+    alpha: float = 1.0,
+    hist: bool = True,
+    show: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw shap's scatter: a feature's values over what the feature was, one point per row.
+
+    Args:
+        explanation: the explanation of one output, of a table.
+        feature: the feature to draw, by name or number; not needed where there is one, as in
+            `ex[:, "age"]`.
+        color: a feature that the points are coloured by, by name, by number or as an explanation of
+            it, such as `ex[:, "pay"]`; of an explanation of several features, the one that goes
+            best with the values' differences among like rows; or one colour, black by default.
+        dot_size: the area of a point, in square points; 16 by default.
+        alpha: the opacity of points, 1 by default.
+        hist: whether a histogram stands behind the points of a feature of numbers.
+        show: whether to show the figure at once.
+        ax: the axes to draw in; by default new ones.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: there are several outputs, or features are not columns of a table.
+        MissingExtraError: matplotlib or shap is not installed.
+
+    Example:
+        >>> import jaxshap, numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(20, 2))
+        >>> ex = jaxshap.explain(lambda x: x[:, 0] * x[:, 1], X, X, feature_names=["age", "pay"])
+        >>> jaxshap.plots.scatter(ex, "age", color="pay").get_xlabel()
+        'age'
+    """
+    explanation = one_output(explanation, "scatter")
+    if explanation.data_of_features is None:
+        raise InputError(
+            "scatter needs what each feature was, and here features are not columns of a table."
+        )
+    if feature is None and len(explanation.feature_names) > 1:
+        raise InputError("scatter draws one feature: name it, as in scatter(ex, 'age').")
+    own, shap = explanation[:, 0 if feature is None else feature], import_shap()
+    drawn = numbers_as_shap(own)[:, 0]
+    ax = given_axes(ax) or new_axes(6.5, 4.5)
+    is_feature = isinstance(color, int | Explanation) or color in explanation.feature_names
+    name, points, other = own.feature_names[0], color, None
+    if is_feature:
+        other = one_output(color, "scatter") if isinstance(color, Explanation) else explanation
+        other = other if isinstance(color, Explanation) else other[:, color]
+        points = numbers_as_shap(other)
+        points = points[:, 0] if points.shape[1] == 1 else points
+    with undisturbed():
+        colours = pyplot().get_cmap(SEQUENTIAL)
+        look: dict[str, Any] = {"cmap": colours, "dot_size": read_number(dot_size, "dot_size")}
+        look["alpha"] = read_number(alpha, "alpha", least=0, most=1)
+        look["hist"] = hist and name not in own.words
+        shap.plots.scatter(drawn, color=points, ax=ax, show=False, **look)
+    ax.set(xlabel=shortened(name), ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")
+    name_codes(ax, own.words.get(name))
+    colour_bars = [dots.colorbar for dots in ax.collections if dots.colorbar is not None]
+    if colour_bars and other is not None and other.shape[1] == 1:
+        _name_colours(colour_bars[0].ax, other.words.get(other.feature_names[0]))
+    return finished(ax, show)
+
+
+def _name_colours(colour_bar: Axes, words: Sequence[str] | None) -> None:
+    """Write the words that numbers stand for beside their colours."""
+    if words is not None and len(words) <= MAX_WORDS:
+        low, high = colour_bar.get_ylim()
+        places = [place for place in range(len(words)) if low <= place <= high]
+        colour_bar.set_yticks(places, [shortened(words[place], 20) for place in places])
