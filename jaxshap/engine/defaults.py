@@ -25,8 +25,9 @@ MANY_STRATA = 40  # from which on a linear read-out for each is as good as a pro
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
 MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
 EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
-MANY_PLAYERS = range(200, 1025)  # of whom a linear read-out knows as much as a process, from
-FEW_EVALUATIONS = 4096  # or fewer: their pairs have a covariance of their own in the read-out
+MANY_PLAYERS = 200  # from whom on a linear read-out knows as much as a process, from as many as
+WELL_DETERMINED = 8  # evaluations per player, to
+FEW_EVALUATIONS = 4096  # whose pairs have a covariance of their own in the read-out
 SOME_STRATA = 10  # from which on a linear read-out for each beats one process for all
 
 
@@ -53,11 +54,17 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
         return Exact()
     if budget < 2 * game.num_players + 2:  # one ordering and its reverse is all that it buys
         return Scattered() if game.num_strata > 1 else Permutation()
-    if game.num_players in MANY_PLAYERS and max(budget, most or 0) <= FEW_EVALUATIONS:
-        return Scattered() if game.num_strata > 1 else Balanced()
+    if game.num_strata == 1 and _is_read_out(game.num_players, budget, max(budget, most or 0)):
+        return Balanced()
     if 1 < game.num_strata < MANY_STRATA and _is_quick(game, max(budget, most or 0)):
         return Scattered(OddGP())
     return Scattered() if game.num_strata >= SOME_STRATA else OddGP()
+
+
+def _is_read_out(num_players: int, budget: int, most: int) -> bool:
+    """Whether many players have budgets at which a linear read-out is as good as a process."""
+    enough = budget >= WELL_DETERMINED * num_players
+    return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS
 
 
 def _is_quick(game: Game, budget: int) -> bool:

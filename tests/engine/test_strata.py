@@ -209,11 +209,11 @@ class TestExplain:
         [
             (199, 1, 2446, jaxshap.OddGP()),
             (200, 1, 2448, jaxshap.Balanced()),
-            (1024, 1, 4096, jaxshap.Balanced()),
-            (1024, 2, 4096, jaxshap.Scattered()),
-            (300, 1, 4098, jaxshap.OddGP()),  # it learns from so many
+            (341, 1, 2730, jaxshap.Balanced()),
+            (341, 9, 2730, jaxshap.OddGP()),
+            (342, 1, 2732, jaxshap.OddGP()),  # which makes more of few evaluations
+            (300, 1, 4098, jaxshap.OddGP()),  # and learns from many
             (300, 1, 601, jaxshap.Permutation()),
-            (1025, 1, 4098, jaxshap.OddGP()),
         ],
     )
     def test_many_players_have_a_linear_read_out(self, players, background, budget, expected):
