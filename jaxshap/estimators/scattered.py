@@ -108,4 +108,5 @@ class Scattered(Estimator):
         shown = live.reshape(-1, *(1,) * (parts.ndim - 1))
         mean = jnp.where(shown, parts, 0).sum(0) / count
         squares = jnp.where(shown, parts - mean, 0) ** 2
-        return squares.sum(0) * count / (count - 1)  # 0 / 0, unknown, for a single stratum
+        unknown = jnp.asarray(jnp.nan, parts.dtype)
+        return jnp.where(count > 1, squares.sum(0) * count / (count - 1), unknown)
