@@ -154,7 +154,9 @@ def test_scattered_values_are_unbiased_and_their_errors_calibrated():
 
 def test_the_error_is_unknown_where_no_stratum_shows_a_spread():
     game = jaxshap.marginal(lambda rows: jnp.zeros(len(rows)), np.ones((1, 4)), np.zeros((3, 4)))
-    estimate = jaxshap.estimate(0, game, jaxshap.Scattered(), budget=8)  # an ordering: no error of its own
+    estimate = jaxshap.estimate(
+        0, game, jaxshap.Scattered(), budget=8
+    )  # an ordering: no error of its own
     assert np.isnan(estimate.std_error).all()
     assert (np.asarray(estimate.degrees) == 0).all()
 
