@@ -20,10 +20,10 @@ from jaxshap.estimators import (
 )
 from jaxshap.games import Game, shown
 
-PROCESSES_PER_DEPTH = 5  # strata per evaluation per player; a linear read-out beats more of them
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
 MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
 EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
+STRATA_OF_PROCESSES = 5  # per evaluation per player: from there on linear read-outs are as good
 STRATA_OF_ONE_PROCESS = 3  # per √ of the same, where there is time for one process for all only
 
 
@@ -53,9 +53,12 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
         return Scattered() if game.num_strata > 1 else Permutation()
     if game.num_strata == 1:
         return OddGP()
-    process, depth = default_process(game, max(budget, most or 0)), budget / game.num_players
-    each = isinstance(process, Scattered)
-    few = PROCESSES_PER_DEPTH * depth if each else STRATA_OF_ONE_PROCESS * math.sqrt(depth)
+    largest = max(budget, most or 0)
+    process = default_process(game, largest)
+    if isinstance(process, Scattered):
+        few = STRATA_OF_PROCESSES * largest / game.num_players
+    else:
+        few = STRATA_OF_ONE_PROCESS * math.sqrt(budget / game.num_players)
     return process if game.num_strata < few else Scattered()
 
 
