@@ -201,11 +201,13 @@ class TestExplain:
             (40, 40, jaxshap.Scattered()),
             (40, 28, jaxshap.Scattered()),
             (5, 28, jaxshap.Scattered()),
-            (39, 40, jaxshap.Scattered(jaxshap.OddGP())),
+            (15, 40, jaxshap.Scattered()),  # a process needs a larger budget to be worth it here
+            (14, 40, jaxshap.Scattered(jaxshap.OddGP())),
+            (40, 120, jaxshap.Scattered(jaxshap.OddGP())),
             (5, 40, jaxshap.Scattered(jaxshap.OddGP())),
             (1, 40, jaxshap.OddGP()),
             (1, 28, jaxshap.Permutation()),
-            (12, 16_000, jaxshap.Scattered()),  # a process for each would take long
+            (40, 2_000, jaxshap.Scattered()),  # a process for each would take long
             (5, 16_000, jaxshap.OddGP()),
         ],
     )
