@@ -55,8 +55,8 @@ def fitted(
     hyperparameters; and the one that leaves out all products of more than three signs.
 
     They are fitted to all `informative` outputs together, then, with `fit_each`, by a few steps to
-    each; None does so where it is little work and players are few. Gradients hold them fixed, so that the posterior
-    means are linear in the targets.
+    each; None does so for few players where it is little work. Gradients hold them fixed, so that
+    the posterior means are linear in the targets.
     """
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
