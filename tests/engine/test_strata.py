@@ -215,6 +215,23 @@ class TestExplain:
         game = jaxshap.marginal(self.predict, self.wide[:2], self.wide[:background])
         assert default_estimator(game, budget) == expected
 
+    @pytest.mark.parametrize(
+        ("players", "background", "budget", "expected"),
+        [
+            (199, 1, 2446, jaxshap.OddGP()),
+            (200, 1, 2448, jaxshap.Balanced()),
+            (341, 1, 2730, jaxshap.Balanced()),
+            (341, 9, 2730, jaxshap.OddGP()),
+            (342, 1, 2732, jaxshap.OddGP()),  # which makes more of few evaluations
+            (300, 1, 4098, jaxshap.OddGP()),  # and learns from many
+            (300, 1, 601, jaxshap.Permutation()),
+        ],
+    )
+    def test_many_players_have_a_linear_read_out(self, players, background, budget, expected):
+        rows = np.ones((background, players), np.float32)
+        game = jaxshap.marginal(lambda x: x.sum(1), rows[:1], rows)
+        assert default_estimator(game, budget) == expected
+
     def test_the_default_has_no_error_of_zero(self):
         for count in (1, 5, 40):
             explanation = jaxshap.explain(self.predict, self.wide[:2], self.wide[:count], budget=40)
