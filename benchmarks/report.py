@@ -70,7 +70,7 @@ def commit(folder: pathlib.Path) -> str:
 ORIGINS = {
     "credit_default.npz": "UCI, Default of Credit Card Clients (Yeh & Lien 2009)",
     "mnist.npz": "MNIST (LeCun, Cortes & Burges), all 70,000 digits with the array names of Keras",
-    "compas.csv.gz": "ProPublica's compas-scores-two-years.csv, github.com/propublica/compas-analysis",
+    "compas.csv.gz": "compas-scores-two-years.csv of github.com/propublica/compas-analysis",
     "nhanes.npz": "NHANES I (CDC), the 18 features kept in data/ of github.com/shap/shap",
 }
 
