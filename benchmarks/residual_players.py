@@ -164,8 +164,8 @@ def main() -> None:
     notes = [
         f"Shares, exact; estimated ± standard error over {KEYS} keys. Both samplers spend "
         f"{DRAWS} · (2n + 2) evaluations on {EXPLAINED} rows at once, with {BACKGROUND} background "
-        "rows. What is below 1e-9 is shown as 0. z is |mean − exact| over the standard error, the largest of the dials above 0. Spearman "
-        "is between the dial and the mean estimate.",
+        "rows. What is below 1e-9 is shown as 0. z is |mean − exact| over the standard error, the "
+        "largest of the dials above 0. Spearman is between the dial and the mean estimate.",
     ]
     header = ["players", "correlation", "order", "sampler", "dial 0 (exact: 0)", "dial 1", "dial 4"]
     title = "Sampled residuals by players, correlation and order of interaction"
