@@ -125,7 +125,7 @@ def main() -> None:
             print(*rows[-1], flush=True)
     notes = [
         f"Percent of {options.people} people whom the attacker has not seen, ± standard errors "
-        f"over {options.seeds} seeds (data, decoys and detector). Values are exact; a feature whose "
+        f"over {options.seeds} seeds (data, decoys, detector). Values are exact; a feature whose "
         "value is 0 has no place.",
     ]
     title = "Who comes first on COMPAS, after Slack et al. (2020)"
