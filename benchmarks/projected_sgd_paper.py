@@ -170,23 +170,18 @@ def errors_by_key(estimator: jaxshap.Estimator, budgets: tuple[int, ...], keys, 
     and solves for all.
     """
     number = game.num_players
-    sizes = [
-        len(jax.eval_shape(lambda key, b=b: estimator.plan(key, number, b), keys[0]).coalitions)
-        for b in budgets
-    ]
 
     def of_key(key):
-        whole = estimator.plan(key, number, budgets[-1])
-        worths = jax.lax.map(game, whole.coalitions, batch_size=4096)
+        plans = [estimator.plan(key, number, budget) for budget in budgets]
+        worths = jax.lax.map(game, plans[-1].coalitions, batch_size=4096)
 
-        def of_size(size):
-            plan = whole._replace(num_live=size)
-            live = jnp.where(plan.live[:, None], worths, 0)
-            values = estimator.solve(plan, live, game.empty, game.full).values
+        def of_plan(plan):
+            own = worths[: len(plan.coalitions)]
+            values = estimator.solve(plan, own, game.empty, game.full).values
             squares = ((values - exact) ** 2).sum(0)
             return jnp.stack([squares.mean(), jnp.sqrt(squares / (exact**2).sum(0)).mean()])
 
-        return jax.lax.map(of_size, jnp.asarray(sizes))
+        return jnp.stack(list(map(of_plan, plans)))
 
     return jax.vmap(of_key)(keys) if number == 16 else jax.lax.map(of_key, keys)
 
