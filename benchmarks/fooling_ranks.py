@@ -72,7 +72,8 @@ def places(path: pathlib.Path, seed: int, panel: str, count: int) -> Float[np.nd
     """In what share of people each kind of feature comes first, second and third."""
     people = make_people(path, seed, panel)
     model = make_model(people, seed, panel)
-    game = jaxshap.marginal(model, people.rows[-count:], fooling.centres(people))
+    centres = fooling.centres(people)
+    game = jaxshap.marginal(model, people.rows[-count:], centres.rows, weights=centres.weights)
     sizes = np.abs(np.asarray(jaxshap.shapley_values(game)))  # (features, people)
     kind = np.full(len(people.names), 3)
     kind[people.race], kind[people.noise] = 0, 1

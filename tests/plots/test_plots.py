@@ -467,7 +467,7 @@ def test_interactions_of_one_row_are_drawn_with_the_names_of_their_explanation(d
     found = jaxshap.interactions.exact_interactions(game)
     ex = explanation(1, 3, feature_names=("age", "pay", "zip"), interactions=found.at([0]))
     ax = draw(ex)
-    places = [*ax.child_axes, ax]
+    places = [*ax.child_axes, *ax.figure.axes]
     said = {text.get_text() for one in places for text in [*one.get_yticklabels(), *one.texts]}
     assert said >= {"age", "pay", "zip"}
     draw(found)  # of one row, which needs no picking
