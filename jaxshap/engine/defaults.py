@@ -24,11 +24,11 @@ from jaxshap.games import Game, shown
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
 MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
 EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
+STRATA_OF_PROCESSES = 5  # per evaluation per player: from there on linear read-outs are as good
+STRATA_OF_ONE_PROCESS = 3  # per √ of the same, where there is time for one process for all only
 MANY_PLAYERS = 200  # from whom on a linear read-out knows as much as a process, from as many as
 WELL_DETERMINED = 8  # evaluations per player, to
 FEW_EVALUATIONS = 4096  # whose pairs have a covariance of their own in the read-out
-STRATA_OF_PROCESSES = 5  # per evaluation per player: from there on linear read-outs are as good
-STRATA_OF_ONE_PROCESS = 3  # per √ of the same, where there is time for one process for all only
 
 
 def default_budget(num_players: int) -> int:
@@ -56,20 +56,16 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
     if budget < 2 * game.num_players + 2:  # one ordering and its reverse is all that it buys
         return Scattered() if game.num_strata > 1 else Permutation()
     largest = max(budget, most or 0)
+    if _is_read_out(game.num_players, budget, largest):
+        return Balanced() if game.num_strata == 1 else Scattered()
     if game.num_strata == 1:
-        return Balanced() if _is_read_out(game.num_players, budget, largest) else OddGP()
+        return OddGP()
     process = default_process(game, largest)
     if isinstance(process, Scattered):
         few = STRATA_OF_PROCESSES * largest / game.num_players
     else:
         few = STRATA_OF_ONE_PROCESS * math.sqrt(budget / game.num_players)
     return process if game.num_strata < few else Scattered()
-
-
-def _is_read_out(num_players: int, budget: int, most: int) -> bool:
-    """Whether many players have budgets at which a linear read-out is as good as a process."""
-    enough = budget >= WELL_DETERMINED * num_players
-    return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS
 
 
 def default_process(game: Game, budget: int, fits: int = 1) -> Estimator:
@@ -80,6 +76,12 @@ def default_process(game: Game, budget: int, fits: int = 1) -> Estimator:
     fits *= game.num_strata * math.prod(game.empty.shape)
     quick = fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
     return Scattered(OddGP()) if game.num_strata > 1 and quick else OddGP()
+
+
+def _is_read_out(num_players: int, budget: int, most: int) -> bool:
+    """Whether many players have budgets at which a linear read-out is as good as a process."""
+    enough = budget >= WELL_DETERMINED * num_players
+    return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS
 
 
 def read_estimator(estimator: Any, game: Game, budget: int, most: int | None = None) -> Estimator:

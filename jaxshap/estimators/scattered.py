@@ -118,5 +118,5 @@ class Scattered(Estimator):
         shown = live.reshape(-1, *(1,) * (parts.ndim - 1))
         mean = xp.where(shown, parts, 0).sum(0) / count
         squares = xp.where(shown, parts - mean, 0) ** 2
-        unknown = xp.asarray(jnp.nan, parts.dtype)
+        unknown = xp.asarray(xp.nan, parts.dtype)
         return xp.where(count > 1, squares.sum(0) * count / (count - 1), unknown)

@@ -167,6 +167,19 @@ def test_classes_of_a_fitted_model_are_names():
         )
 
 
+def test_interactions_of_trees_are_those_of_each_rows_own_outputs(tmp_path):
+    """The diagonal of the matrix holds the values, so a mix of outputs would show."""
+    table, labels = RNG.normal(size=(40, 3)), np.resize(["ant", "bee", "cat"], 40)
+    fitted = ExtraTreesClassifier(3, random_state=0).fit(table, labels)
+    top = jaxshap.explain(fitted, table[:4], table[:5], outputs=jaxshap.Top(2), interactions=2)
+    assert top.row_outputs.tolist() != [top.row_outputs[0].tolist()] * 4
+    diagonal = np.diagonal(top.interaction_matrix, axis1=1, axis2=2)  # (rows, outputs, features)
+    np.testing.assert_allclose(np.moveaxis(diagonal, 2, 1), top.values, atol=1e-6)
+    np.testing.assert_allclose(top.interactions.base_values, top.base_values, atol=1e-6)
+    top.save(tmp_path / "top.npz")
+    assert jaxshap.load(tmp_path / "top.npz").interactions.values.shape == (6, 4, 2)
+
+
 @pytest.fixture(scope="module")
 def top():
     how = {"outputs": jaxshap.Top(2), "output_names": NAMES}
