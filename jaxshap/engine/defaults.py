@@ -79,8 +79,8 @@ def default_process(game: Game, budget: int, fits: int = 1) -> Estimator:
 
 
 def _is_read_out(num_players: int, budget: int, most: int) -> bool:
-    """Whether many players have budgets at which the error of a linear read-out is that of a process
-    within a tenth, at a hundredth of its time.
+    """Whether many players have budgets at which the error of a linear read-out is within a tenth
+    of that of a process, at a hundredth of its time.
     """
     enough = budget >= WELL_DETERMINED * num_players
     return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS
