@@ -2,9 +2,8 @@
 
     python benchmarks/fooling.py [--data FOLDER] [--seeds 10]
 
-On made-up people, and on ProPublica's where FOLDER holds compas.csv.gz. For each seed one attacked
-model and four honest ones; what tells them apart is the part of the credit that moves from the
-marginal to the manifold game.
+On made-up people, and on ProPublica's. For each seed one attacked model and four honest ones; what
+tells them apart is the part of the credit that moves from the marginal to the manifold game.
 """
 
 import argparse
@@ -23,23 +22,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", help="folder with compas.csv.gz; without it, made-up people only")
+    report.add_data_option(parser)
     parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args()
-    sources = {"made up": fooling.make_people}
-    if options.data:
-        path = report.data_file(options, "compas.csv.gz")
-        sources["COMPAS"] = functools.partial(fooling.read_compas, path)
+    compas = functools.partial(fooling.read_compas, report.data_file(options.data, "compas.csv.gz"))
+    sources = {"made up": fooling.make_people, "COMPAS": compas}
     lines, notes = [], []
     for name, read in sources.items():
         moved = fooling.credit_moved(read, options.seeds)
         for model, shares in moved.items():
             extremes = (f"{100 * share:.0f} %" for share in (min(shares), max(shares)))
-            lines.append([name, model, *extremes])
+            percent = 100 * np.asarray(shares)
+            error = percent.std(ddof=1) / np.sqrt(len(percent))
+            lines.append([name, model, report.measured(percent.mean(), error), *extremes])
             print(*lines[-1], flush=True)
         overlap = "do not overlap" if fooling.are_apart(moved) else "overlap"
         notes.append(f"{name}: attacked and honest models {overlap}. {exposed(read)}\n")
-    header = ["people", "model", "least credit moved", "most"]
+    notes.append("Means are in percent, with standard errors over seeds.")
+    header = ["people", "model", "mean", "least credit moved", "most"]
     title = (
         f"The attack over {options.seeds} seeds: credit that moves from the marginal to the "
         "manifold game"

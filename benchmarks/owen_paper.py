@@ -131,7 +131,7 @@ def ratio_text(spread: Spread, castro: Spread, times: float = 1.0) -> str:
     """The ratio to Castro's variance with its standard error."""
     ratio = times * spread.variance / castro.variance
     relative = np.hypot(spread.error / spread.variance, castro.error / castro.variance)
-    return "1" if spread is castro else f"{ratio:.3f} ± {ratio * relative:.3f}"
+    return "1" if spread is castro else report.measured(float(ratio), float(ratio * relative))
 
 
 def methods(num_players: int, gains: int) -> dict[jaxshap.Estimator, int]:
@@ -164,7 +164,8 @@ def credit(
     rows = []
     for i, budget in enumerate(budgets.values()):
         equal = ratio_text(spreads[i], castro, (budget - 2) / (first - 2))
-        shown = [spreads[i].variance, ratio_text(spreads[i], castro), PUBLISHED_ERROR[i], equal]
+        variance = report.measured(spreads[i].variance, spreads[i].error)
+        shown = [variance, ratio_text(spreads[i], castro), PUBLISHED_ERROR[i], equal]
         rows.append([setting, NAMES[i], budget - 2, *shown])
     return rows, spreads
 
@@ -191,8 +192,23 @@ def mnist(
         times = asked / (2 * 784 * ((budget - 2) // (2 * 784)))
         equal = ratio_text(spreads[i], castro, times)
         ratio = ratio_text(spreads[i], castro)
-        rows.append([setting, NAMES[i], asked, spreads[i].variance, ratio, "–", equal])
+        variance = report.measured(spreads[i].variance, spreads[i].error)
+        rows.append([setting, NAMES[i], asked, variance, ratio, "–", equal])
     return rows, spreads, images
+
+
+def nearest(rows: list[list]) -> str:
+    """Which settings come nearest to the published ratios, by squares of logarithms."""
+    gaps, ratios = {}, {}
+    for setting, _, _, _, ratio, published, _ in rows:
+        if published not in (1.0, "–"):
+            mean, _ = report.read_measured(ratio)
+            gaps.setdefault(setting, []).append(np.log(mean / published) ** 2)
+            ratios.setdefault(setting, []).append(ratio)
+    best = sorted(gaps, key=lambda setting: sum(gaps[setting]))[:3]
+    shown = "; ".join(f"{setting}: {' and '.join(ratios[setting])}" for setting in best)
+    owen, halved = PUBLISHED_ERROR[1:]
+    return f"Nearest to the published {owen} and {halved}, of {len(gaps)} settings: {shown}."
 
 
 def draw(credit_spreads: list[Spread], mnist_spreads: list[Spread], images: np.ndarray) -> None:
@@ -211,34 +227,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", help="the folder that holds credit_default.npz and mnist.npz")
+    report.add_data_option(parser)
     parser.add_argument("--rows", type=int, default=20, help="test rows of the credit data")
     parser.add_argument("--keys", type=int, default=200, help="for each row")
     parser.add_argument("--gains", type=int, default=2000, help="of each player, as published")
     parser.add_argument("--sweep-gains", type=int, default=200, help="the same for the sweep")
     parser.add_argument("--seeds", type=int, default=3, help="of the network; 0 for no sweep")
-    parser.add_argument("--images", type=int, default=2, help="0 for no images")
-    parser.add_argument("--full", action="store_true", help="50 test rows and 50 images, as there")
+    parser.add_argument("--images", type=int, default=50, help="as published; 0 for none")
+    parser.add_argument("--image-keys", type=int, default=5, help="for each image")
+    parser.add_argument("--full", action="store_true", help="50 test rows, as published")
     options = parser.parse_args()
     if options.full:
-        options.rows = options.images = 50
-    paths = [report.data_file(options, name) for name in ("credit_default.npz", "mnist.npz")]
+        options.rows = 50
+    paths = [report.data_file(options.data, name) for name in ("credit_default.npz", "mnist.npz")]
     start, size = time.perf_counter(), (options.rows, options.keys)
     rows, spreads = credit(paths[0], "standardised", "relu", 0, options.gains, *size)
     for how, activation, seed in itertools.product(SCALINGS, ACTIVATIONS, range(options.seeds)):
         rows += credit(paths[0], how, activation, seed, options.sweep_gains, *size)[0]
         print(f"{how}, {activation}, seed {seed}: {time.perf_counter() - start:.0f} s", flush=True)
     if options.images:
-        more, of_pixels, images = mnist(paths[1], options.images, 10, 20)
+        more, of_pixels, images = mnist(paths[1], options.images, 10, options.image_keys)
         rows += more
         draw(spreads, of_pixels, images)
     header = ["setting", "method", "evaluations", "variance", "ratio to Castro's", "published"]
     notes = [
         f"Credit: {options.rows} test rows, {options.keys} keys for each, {options.gains} gains of "
         f"each player in the first lines (2000 as published), {options.sweep_gains} in the sweep. "
-        "MNIST: 20 keys. Castro pays two evaluations a gain, Owen n + 1 for n gains: the last "
-        "column multiplies by the ratio of evaluations, as variances fall in proportion to them. "
+        f"MNIST: {options.image_keys} keys. Castro pays two evaluations a gain, Owen n + 1 for n "
+        "gains: the last column multiplies by the ratio of evaluations, as variances fall in "
+        "proportion to them. "
         "Errors are standard errors over keys, for these rows and this network.",
+        "",
+        nearest(rows[3:]),
         "",
         "Data: UCI, Default of Credit Card Clients (Yeh & Lien 2009); MNIST (LeCun et al.).",
     ]

@@ -1,6 +1,7 @@
 """What the benchmarks share: a table printed and stored beside its script, and data files."""
 
 import argparse
+import math
 import pathlib
 import shlex
 import subprocess
@@ -66,13 +67,44 @@ def commit(folder: pathlib.Path) -> str:
     return f"commit {name}" + (", with uncommitted changes" if changes else "")
 
 
-def data_file(options: argparse.Namespace, name: str) -> pathlib.Path:
-    """A data file in the folder of --data; where it is missing, says so and ends with status 2."""
-    path = pathlib.Path(options.data) / name if options.data else None
-    if path is None or not path.exists():
+ORIGINS = {
+    "credit_default.npz": "UCI, Default of Credit Card Clients (Yeh & Lien 2009)",
+    "mnist.npz": "MNIST (LeCun, Cortes & Burges), all 70,000 digits with the array names of Keras",
+    "compas.csv.gz": "compas-scores-two-years.csv of github.com/propublica/compas-analysis",
+    "nhanes.npz": "NHANES I (CDC), the 18 features kept in data/ of github.com/shap/shap",
+}
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """--data, the folder of the data files; by default `data` beside the folder of benchmarks."""
+    folder = pathlib.Path(__file__).resolve().parents[1] / "data"
+    parser.add_argument("--data", type=pathlib.Path, default=folder, help="folder of data files")
+
+
+def data_file(folder: pathlib.Path, name: str) -> pathlib.Path:
+    """A data file; where it is missing, says so and where it comes from, and ends with status 2."""
+    path = folder / name
+    if not path.exists():
         print(
-            f"{name} is needed: pass --data FOLDER, the folder that holds it (looked at: {path}).",
+            f"{name} is not in {folder}: pass --data FOLDER, the folder that holds it. "
+            f"It comes from {ORIGINS[name]}.",
             file=sys.stderr,
         )
         raise SystemExit(2)
     return path
+
+
+def measured(mean: float, error: float, digits: int = 2) -> str:
+    """A mean and its standard error, with as many decimals as the error leaves."""
+    if not math.isfinite(error) or error <= 0:
+        return f"{mean:.3g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(error)))
+    if decimals > 6:
+        return f"{mean:.3e} ± {error:.1e}"
+    return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def read_measured(cell: str) -> tuple[float, float]:
+    """The mean and the standard error in a cell that `measured` wrote."""
+    mean, error = cell.split(" ± ")
+    return float(mean), float(error)

@@ -213,7 +213,7 @@ def main() -> None:
                 *setting,
                 correlation,
                 float(spearmanr(DIALS, exact).statistic),
-                *(float(m) for m in mean[[0, 2, 5]]),
+                *(report.measured(float(mean[i]), float(error[i])) for i in (0, 2, 5)),
                 gap,
                 "never" if enough is None else f"{enough * (2 * setting.features + 2):,}",
             ]

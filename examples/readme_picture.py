@@ -35,9 +35,7 @@ doubtful = int(abs(predicted - 0.75).argmin())
 plt.switch_backend("Agg")
 figure, (left, right) = plt.subplots(1, 2, figsize=(14, 4.6), layout="constrained")
 jaxshap.plots.waterfall(chance[doubtful], max_display=9, ax=left)
-left.set(
-    title="One tumour: the chance that it is malignant", xlabel="chance (± 1.96 standard errors)"
-)
+left.set(title="One tumour: the chance that it is malignant", xlabel="chance (95 % intervals)")
 jaxshap.plots.beeswarm(chance, max_display=10, ax=right)
 right.set_title("Sixty tumours")
 right.set_xlabel("Shapley value: change of the chance", fontsize=10)

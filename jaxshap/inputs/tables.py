@@ -36,7 +36,8 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
         return Table(numbers_of_frame(frame, what, names), names, True)
     array = as_array(data, what)
     if array.ndim != 2 or 0 in array.shape:
-        hint = " A single row is X[None]." if array.ndim == 1 and array.size else ""
+        single = "frame.iloc[[0]]" if hasattr(data, "to_frame") else "X[None]"
+        hint = f" A single row is {single}." if array.ndim == 1 and array.size else ""
         hint = TEXTS if array.ndim == 1 and array.dtype.kind in "US" else hint
         raise InputError(
             f"{what} must be a non-empty table (rows, features), not of shape {array.shape}.{hint}"

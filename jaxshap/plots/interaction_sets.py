@@ -19,12 +19,14 @@ from jaxshap.plots.style import (
     given_axes,
     largest,
     new_axes,
+    pyplot,
     shortened,
     tidy,
     wrapped,
 )
 
-MATRIX_SHARE = 0.09  # of the height of the bars, per player below them
+MATRIX_SHARE = 0.09  # of the height of the bars, per player below them, within axes that are given
+BARS_HEIGHT, ROW_HEIGHT = 2.8, 0.27  # inches, of the bars and of each player's row of dots
 MIN_LABEL_SHARE = 0.06  # of a stack's length, below which a part has no room for its name
 EFFICIENT = ("k-SII", "STII", "FSII", "SV")
 
@@ -66,7 +68,7 @@ def interaction_bars(
     shown = largest(np.abs(np.nan_to_num(values)), max_display)
     members = interactions.members[shown]
     players = np.flatnonzero(members.any(0))
-    ax = given_axes(ax) or new_axes(1.5 + 0.42 * len(shown), 2.6 + 0.28 * len(players))
+    ax, below = _axes_above_a_matrix(given_axes(ax), len(shown), len(players))
     columns = np.arange(len(shown))
     ax.bar(columns, values[shown], color=colours_by_sign(values[shown]), width=0.7)
     known = errors[shown] > 0
@@ -77,7 +79,6 @@ def interaction_bars(
     ax.set_xticks([])
     ax.set_ylabel(wrapped(interactions.index, error_words(errors[shown])))
     ax.set_title(f"{interactions.index}: the {len(shown)} strongest of {len(values)} sets")
-    below = ax.inset_axes((0, -MATRIX_SHARE * len(players) - 0.03, 1, MATRIX_SHARE * len(players)))
     _draw_members(below, members[:, players], [labels[player] for player in players])
     below.set_xlim(ax.get_xlim())
     return tidy(ax)
@@ -144,6 +145,22 @@ def interaction_stack(
     ax.set_xlabel(interactions.index)
     ax.spines["left"].set_visible(False)
     return tidy(ax)
+
+
+def _axes_above_a_matrix(ax: Axes | None, num_sets: int, num_rows: int) -> tuple[Axes, Axes]:
+    """Axes for bars and, below them, for their members: within those given, or in a new figure."""
+    if ax is not None:
+        height = MATRIX_SHARE * num_rows
+        return ax, ax.inset_axes((0, -height - 0.03, 1, height))
+    heights = BARS_HEIGHT, ROW_HEIGHT * num_rows
+    figure, pair = pyplot().subplots(
+        2,
+        figsize=(2.5 + 0.42 * num_sets, sum(heights)),
+        height_ratios=heights,
+        layout="constrained",
+    )
+    figure.get_layout_engine().set(hspace=0, h_pad=0.02)
+    return pair[0], pair[1]
 
 
 def _draw_parts(ax: Axes, end: float, parts: list, span: float, colour: str) -> None:

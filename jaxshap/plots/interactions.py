@@ -1,5 +1,6 @@
 """Pictures of interactions of two players, of one row and output."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from jaxshap.plots.style import (
 )
 
 MAX_NUMBERED_PLAYERS = 12  # whose cells have room for numbers
+CELL_INCHES = 0.62  # wide enough for a number
 MIN_STRENGTH = 1e-3  # of the strongest pair, below which a pair counts as 0
 
 
@@ -59,7 +61,9 @@ def interaction_heatmap(
     interactions, names = interactions_and_names(interactions, names)
     matrix, labels = np.asarray(interactions.matrix(), np.float64), list(map(shortened, names))
     number = len(matrix)
-    ax = given_axes(ax) or new_axes(1.8 + 0.55 * min(number, 24), 1.2 + 0.5 * min(number, 24))
+    room = max(map(len, labels))  # letters of the longest name, beside and, turned, below
+    cells = CELL_INCHES * min(number, 24)
+    ax = given_axes(ax) or new_axes(1.6 + 0.08 * room + cells, 0.6 + 0.06 * room + 0.9 * cells)
     extent = np.nanmax(np.abs(matrix), initial=0) or 1
     ax.set_facecolor("0.85")  # seen where an interaction is not known
     image = ax.imshow(matrix, cmap=signed_colours(), vmin=-extent, vmax=extent)
@@ -133,10 +137,12 @@ def interaction_network(
 
 def _write_cells(ax: Axes, matrix: Float[np.ndarray, "n n"], extent: float) -> None:
     """Write numbers into known cells, or a minus where numbers have no room."""
+    decimals = 2 - math.floor(math.log10(extent))  # three digits of the largest
+    form = f".{max(decimals, 0)}f" if -2 <= decimals <= 4 else ".1e"
     for (row, column), value in np.ndenumerate(matrix):
         text = "−" if value < -extent / 50 else ""
         if len(matrix) <= MAX_NUMBERED_PLAYERS:
-            text = f"{value:.2g}" if abs(value) > MIN_STRENGTH * extent else "0"
+            text = f"{value:{form}}" if abs(value) > MIN_STRENGTH * extent else "0"
         if np.isfinite(value):
             look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
             look |= {"color": "white" if abs(value) > 0.7 * extent else "black"}

@@ -23,6 +23,7 @@ SEQUENTIAL = "cividis"
 NEUTRAL, DARK_NEGATIVE = "#f7f7f7", "#0072b2"  # of colour maps for signed values, from end to end
 MAX_LINE_CHARACTERS = 56  # of a label below an axis
 MAX_NAME_CHARACTERS = 36
+MAX_SHORT_NAME_CHARACTERS = 24  # beside bars, beyond which these have little room
 MAX_WORDS, MAX_WORD_CHARACTERS = 20, 48  # along an axis: in all, and without turning them
 INTERVALS = "95 % intervals"  # what all error bars are
 QUANTILE = 1.96  # standard errors on either side hold 95 % where degrees of freedom are unknown
@@ -143,7 +144,8 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Put names at 0, 1, … from the top down."""
     ax.set_yticks(np.arange(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    if max(map(abs, ax.get_xlim())) >= 1e4:
+    names_are_long = max(map(len, names), default=0) > MAX_SHORT_NAME_CHARACTERS
+    if names_are_long or max(map(abs, ax.get_xlim())) >= 1e4:
         ax.locator_params(axis="x", nbins=4)  # matplotlib leaves too little room for long numbers
 
 

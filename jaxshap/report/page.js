@@ -2,7 +2,7 @@
 const report = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 const SVG = at("bars").namespaceURI;
-const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#ecd548"];
+const RAMP = [0, 1, 2, 3, 4, 5].map((shade) => `var(--shade${shade})`);
 const COLUMNS = 12; // of features in the table of rows
 const LAYERS = 8; // of dots, so that no colour covers all others
 const LINES = 100; // of that table, until more are asked for

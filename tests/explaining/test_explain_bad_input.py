@@ -73,6 +73,13 @@ BAD = {
         "the background must be a non-empty table",
     ),
     "a single row": (ROWS[0], BACKGROUND, {}, ValueError, r"A single row is X\[None\]"),
+    "a row of a frame": (
+        frame(ROWS).iloc[0],
+        frame(BACKGROUND),
+        {},
+        ValueError,
+        r"is frame\.iloc\[\[0\]\]",
+    ),
     "strings": (
         spoil(ROWS, "zip"),
         BACKGROUND,

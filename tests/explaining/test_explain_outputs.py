@@ -78,7 +78,8 @@ class TestChoice:
     def test_the_top_goes_with_groups_strata_and_draws_of_their_own(self, kind):
         groups = {"first": [0, 1]}
         background = RNG.normal(size=(32, 6)).astype(np.float32)
-        for how in ({"estimator": jaxshap.Scattered()}, {"separate_draws": True}):
+        separate = {"estimator": jaxshap.Leverage(), "separate_draws": True}
+        for how in ({"estimator": jaxshap.Scattered()}, separate):
             how = {"groups": groups, "budget": 20} | how
             explain = functools.partial(jaxshap.explain, MODELS[kind], ROWS, background, **how)
             found, whole = explain(outputs=jaxshap.Top(1)), explain()

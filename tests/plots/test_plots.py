@@ -1,6 +1,7 @@
 """Pictures show what the explanation says, in the axes given, and change nothing else."""
 
 import dataclasses
+import itertools
 import pickle
 import random
 import re
@@ -466,7 +467,7 @@ def test_interactions_of_one_row_are_drawn_with_the_names_of_their_explanation(d
     found = jaxshap.interactions.exact_interactions(game)
     ex = explanation(1, 3, feature_names=("age", "pay", "zip"), interactions=found.at([0]))
     ax = draw(ex)
-    places = [*ax.child_axes, ax]
+    places = [*ax.child_axes, *ax.figure.axes]
     said = {text.get_text() for one in places for text in [*one.get_yticklabels(), *one.texts]}
     assert said >= {"age", "pay", "zip"}
     draw(found)  # of one row, which needs no picking
@@ -474,6 +475,33 @@ def test_interactions_of_one_row_are_drawn_with_the_names_of_their_explanation(d
         draw(explanation())
     with pytest.raises(jaxshap.InputError, match=r"ex\[0\]"):
         draw(explanation(2))
+
+
+LONG = [f"the name of a feature that is long, {number}" for number in range(7)]
+
+
+@pytest.mark.parametrize("draw", [plots.interaction_bars, plots.interaction_heatmap])
+def test_all_of_a_picture_of_interactions_is_within_its_figure_and_numbers_have_room(draw):
+    worths = np.random.default_rng(0).normal(size=128).astype(np.float32)
+    found = jaxshap.interactions.exact_interactions(jaxshap.table(worths))
+    ax = draw(found, names=LONG)
+    figure = ax.figure
+    figure.canvas.draw()
+    width, height = figure.get_size_inches()
+    drawn = figure.get_tightbbox()
+    assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01
+    assert drawn.x1 <= width + 0.01 and drawn.y1 <= height + 0.01
+    cell = np.ptp(ax.transData.transform([(0, 0), (1, 1)]), axis=0)[0]
+    assert all(text.get_window_extent().width < cell for text in ax.texts)
+
+
+def test_numbers_along_an_axis_do_not_run_into_each_other_beside_long_names():
+    values = np.array([[0.095, -0.048, 0.047, 0.042, 0.019, -0.015, -0.007]])
+    ax = plots.bar(explanation(1, 7, values=values, feature_names=tuple(LONG)))
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+    boxes = sorted(boxes, key=lambda box: box.x0)
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_credible_intervals_are_drawn_around_the_values_and_name_what_they_are_of():

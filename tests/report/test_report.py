@@ -561,7 +561,17 @@ def test_the_page_is_dark_where_the_reader_asks_for_it(page):
     assert page.run(paper) == "rgb(255, 255, 255)"
     page.send("Emulation.setEmulatedMedia", features=dark)
     assert page.run(paper) == "rgb(22, 22, 22)"
+    strokes = "[...document.querySelectorAll('#strip path')].map((p) => getComputedStyle(p).stroke)"
+    brightness = [luminance(re.findall(r"\d+", stroke)) for stroke in page.run(strokes)]
+    assert min(brightness) + 0.05 > 3 * (luminance(("22", "22", "22")) + 0.05)  # dots can be seen
     page.send("Emulation.setEmulatedMedia", features=[])
+
+
+def luminance(channels):
+    """Relative luminance as WCAG defines it, of red, green and blue from 0 to 255."""
+    parts = np.array(channels, float) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
 def test_interactions_that_were_asked_for_are_listed():
