@@ -497,7 +497,8 @@ def test_all_of_a_picture_of_interactions_is_within_its_figure_and_numbers_have_
 
 def test_numbers_along_an_axis_do_not_run_into_each_other_beside_long_names():
     values = np.array([[0.095, -0.048, 0.047, 0.042, 0.019, -0.015, -0.007]])
-    ax = plots.bar(explanation(1, 7, values=values, feature_names=tuple(LONG)))
+    parts = {"values": values, "std_error": np.full((1, 7), 0.005), "feature_names": tuple(LONG)}
+    ax = plots.bar(explanation(1, 7, **parts))
     ax.figure.canvas.draw()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
     boxes = sorted(boxes, key=lambda box: box.x0)
