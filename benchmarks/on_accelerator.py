@@ -25,6 +25,8 @@ import jaxshap
 STORED = pathlib.Path(__file__).with_suffix(".json")
 VALUE_TOLERANCE = 1e-4  # of the largest value: what float32 on another device may change
 ERROR_TOLERANCE = 0.01  # of each standard error
+FITTED_VALUES, FITTED_ERRORS = 0.1, 0.25  # of each standard error, where a process is fitted:
+# in float32 in place of float64 on one and the same CPU, its errors move by 7 %
 PLAYERS, HIDDEN = 12, 32
 rng = np.random.default_rng(0)
 ROWS, BACKGROUND, FIRST, LAST = (
@@ -94,12 +96,18 @@ CHECKS = {
 }
 
 
+FITTED = {"default, one background row", "default in jit"}
+
+
 def found(name: str) -> list[list[float]]:
     return [np.asarray(part, np.float64).ravel().tolist() for part in CHECKS[name]()]
 
 
 def check(name: str, stored: list[list[float]]) -> tuple[str, float, float, str]:
-    """How far values moved, as a share of the largest, and errors, as a share of themselves."""
+    """How far values moved, as a share of the largest, and errors, as a share of themselves.
+
+    Values of a process that is fitted may move by a part of their standard errors, and no further.
+    """
     values, *errors = map(np.asarray, found(name))
     expected, *known = map(np.asarray, stored)
     moved = float(np.abs(values - expected).max() / np.abs(expected).max())
@@ -107,7 +115,11 @@ def check(name: str, stored: list[list[float]]) -> tuple[str, float, float, str]
     for now, before in zip(errors, known, strict=True):
         apart = np.abs(now - before) / np.maximum(before, VALUE_TOLERANCE * np.abs(expected).max())
         wider = max(wider, float(apart.max()))
-    right = moved <= VALUE_TOLERANCE and wider <= ERROR_TOLERANCE  # NaN is not
+    if name in FITTED:
+        close = (np.abs(values - expected) <= FITTED_VALUES * known[0]).all()
+        right = bool(close) and wider <= FITTED_ERRORS
+    else:
+        right = moved <= VALUE_TOLERANCE and wider <= ERROR_TOLERANCE  # NaN is not
     return name, moved, wider, "right" if right else "WRONG"
 
 

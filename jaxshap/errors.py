@@ -1,5 +1,4 @@
-"""What a caller can catch: every error and warning that jaxshap raises itself is one of these
-types.
+"""What a caller can catch: every error and warning that jaxshap raises is one of these types.
 
 Each is also the built-in error that one would expect (ValueError, TypeError, ImportError, …), so
 plain habits work. Decide by the type and its fields; messages are for people.
@@ -237,5 +236,15 @@ class ClosureWarning(UserWarning):
     Example:
         >>> import jaxshap
         >>> issubclass(jaxshap.errors.ClosureWarning, UserWarning)
+        True
+    """
+
+
+class PrecisionWarning(UserWarning):
+    """Columns whose numbers differ by less than float32, in which JAX has them, can hold.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.errors.PrecisionWarning, UserWarning)
         True
     """

@@ -9,6 +9,7 @@ from jaxshap.engine.checkpoint import num_stored as num_stored
 from jaxshap.engine.compilation import compiled as compiled
 from jaxshap.engine.compilation import jitted_with_model as jitted_with_model
 from jaxshap.engine.defaults import default_budget as default_budget
+from jaxshap.engine.defaults import default_process as default_process
 from jaxshap.engine.defaults import read_budget as read_budget
 from jaxshap.engine.defaults import read_estimator as read_estimator
 from jaxshap.engine.defaults import read_key as read_key

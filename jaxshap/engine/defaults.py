@@ -11,6 +11,7 @@ from jaxtyping import Array, Key
 from jaxshap.errors import BudgetError, InputError, InputTypeError
 from jaxshap.estimators import (
     MAX_FIT_FLOPS,
+    Balanced,
     Estimator,
     Exact,
     OddGP,
@@ -20,11 +21,14 @@ from jaxshap.estimators import (
 )
 from jaxshap.games import Game, shown
 
-MANY_STRATA = 40  # from which on a linear read-out for each is as good as a process for each
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
 MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
 EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
-SOME_STRATA = 10  # from which on a linear read-out for each beats one process for all
+STRATA_OF_PROCESSES = 5  # per evaluation per player: from there on linear read-outs are as good
+STRATA_OF_ONE_PROCESS = 3  # per √ of the same, where there is time for one process for all only
+MANY_PLAYERS = 200  # from whom on a linear read-out knows as much as a process, from as many as
+WELL_DETERMINED = 8  # evaluations per player, to
+FEW_EVALUATIONS = 4096  # whose pairs have a covariance of their own in the read-out
 
 
 def default_budget(num_players: int) -> int:
@@ -43,22 +47,41 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
     """Exact where 2**n is affordable, else the most accurate estimator that the budget buys.
 
     Strata get coalitions of their own, and their errors average out. A Gaussian process makes more
-    of each coalition, so with few strata each has one, unless that would take long at the largest
-    budget, `most`.
+    of each coalition, but the bias of many does not average out, so each stratum has one if there
+    are few of them, unless that would take long at the largest budget, `most`. How many are few
+    grows with the budget, as the bias shrinks.
     """
     if 2**game.num_players <= budget:
         return Exact()
     if budget < 2 * game.num_players + 2:  # one ordering and its reverse is all that it buys
         return Scattered() if game.num_strata > 1 else Permutation()
-    if 1 < game.num_strata < MANY_STRATA and _is_quick(game, max(budget, most or 0)):
-        return Scattered(OddGP())
-    return Scattered() if game.num_strata >= SOME_STRATA else OddGP()
+    largest = max(budget, most or 0)
+    if _is_read_out(game.num_players, budget, largest):
+        return Balanced() if game.num_strata == 1 else Scattered()
+    if game.num_strata == 1:
+        return OddGP()
+    process = default_process(game, largest)
+    if isinstance(process, Scattered):
+        few = STRATA_OF_PROCESSES * largest / game.num_players
+    else:
+        few = STRATA_OF_ONE_PROCESS * math.sqrt(budget / game.num_players)
+    return process if game.num_strata < few else Scattered()
 
 
-def _is_quick(game: Game, budget: int) -> bool:
-    """Whether a process for each stratum and output is fitted in a second or two."""
-    fits = game.num_strata * math.prod(game.empty.shape)
-    return fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
+def default_process(game: Game, budget: int, fits: int = 1) -> Estimator:
+    """A Gaussian process for each stratum where these are fitted in a second or two, or for all.
+
+    `fits` is how many of them each stratum and output takes.
+    """
+    fits *= game.num_strata * math.prod(game.empty.shape)
+    quick = fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
+    return Scattered(OddGP()) if game.num_strata > 1 and quick else OddGP()
+
+
+def _is_read_out(num_players: int, budget: int, most: int) -> bool:
+    """Whether many players have budgets at which a linear read-out is as good as a process."""
+    enough = budget >= WELL_DETERMINED * num_players
+    return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS
 
 
 def read_estimator(estimator: Any, game: Game, budget: int, most: int | None = None) -> Estimator:

@@ -6,7 +6,6 @@ from typing import Any
 
 import jax
 import jax.experimental
-import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
@@ -14,6 +13,7 @@ from jaxshap.engine.compilation import compiled
 from jaxshap.engine.memory import bucket
 from jaxshap.engine.units import in_units, rounding_error, unit_of
 from jaxshap.estimators import Estimate, Estimator, Plan, Scattered, of_one_shape
+from jaxshap.games import array_library
 
 UNKNOWN = -1.0  # in place of an error of NaN, within the program
 
@@ -57,15 +57,20 @@ def solve_on_host(
 def _solve_scaled(
     estimator: Estimator, plan: Plan, worths: Any, total: Any, each: bool
 ) -> Estimate:
-    """With padding up to the sizes of the plan and to a bucket of outputs."""
+    """With padding up to the sizes of the plan and, to be compiled, to a bucket of outputs."""
+    in_numpy = estimator.solves_in_numpy(plan.coalitions.shape[-1])
     count = worths.shape[-1]
-    columns = [(0, bucket(count) - count)]
+    columns = [(0, 0 if in_numpy else bucket(count) - count)]
     front = plan.coalitions.shape[:-1]
     rows = [(0, room - have) for room, have in zip(front, worths.shape[:-1], strict=True)]
     worths = np.pad(worths, rows + columns)
     total = np.pad(total, rows[1:] + columns)
     host = jax.local_devices(backend="cpu")[0]
-    arrays: Any = jax.tree.map(np.asarray, jax.device_get(plan)), worths, total
+    arrays: Any = jax.device_get(plan), worths, total
+    if in_numpy:
+        with _one_blas_thread(), np.errstate(divide="ignore", invalid="ignore"):
+            return (_solved_each if each else _solved)(estimator, *arrays)
+    arrays = jax.tree.map(np.asarray, arrays)
     with in_float64_on(host):
         solve = _solve_each if each else _solve
         solved = solve(estimator, *jax.device_put(arrays, host, may_alias=True))
@@ -78,9 +83,12 @@ def in_float64_on(device: Any):
 
     The threads of BLAS spin against each other, and against a busy machine, in small problems.
     """
-    one_thread = _thread_pools().limit(limits=1, user_api="blas")
-    with _in_64_bits(), jax.default_device(device), one_thread:
+    with _in_64_bits(), jax.default_device(device), _one_blas_thread():
         yield
+
+
+def _one_blas_thread() -> Any:
+    return _thread_pools().limit(limits=1, user_api="blas")
 
 
 @functools.cache
@@ -104,20 +112,21 @@ def _flat(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _solved(estimator: Estimator, plan: Plan, worths, total) -> Estimate:
-    solved = estimator.solve(plan, worths, jnp.zeros_like(total), total)
+    zeros = array_library(total).zeros_like(total)
+    solved = estimator.solve(plan, worths, zeros, total)
     return _without_nan(of_one_shape(solved))
 
 
 def _solved_each(estimator: Scattered, plan: Plan, worths, total) -> Estimate:
-    return _without_nan(
-        estimator.estimator.solve_strata(plan, worths, jnp.zeros_like(total), total)
-    )
+    zeros = array_library(total).zeros_like(total)
+    return _without_nan(estimator.estimator.solve_strata(plan, worths, zeros, total))
 
 
 def _without_nan(estimate: Estimate) -> Estimate:
     """Unknown errors as −1, so that `jax_debug_nans` finds only what should not be there."""
     error = estimate.std_error
-    return estimate._replace(std_error=jnp.where(jnp.isnan(error), UNKNOWN, error))
+    xp: Any = array_library(error)
+    return estimate._replace(std_error=xp.where(xp.isnan(error), UNKNOWN, error))
 
 
 _solve = compiled(_solved, static_argnums=0)

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
+from jaxshap.games import array_library, held_fixed
 
 Numbers = Array | np.ndarray
 
@@ -20,12 +21,12 @@ def unit_of(
     """A power of two near the largest magnitude of each output, so that no square overflows or
     vanishes and no digit is lost; 1 where all worths are the same, or units are `fixed`.
     """
-    xp: Any = _library(gains)
+    xp: Any = array_library(gains)
     largest = xp.maximum(_largest(gains), xp.abs(total))
     largest = largest.max(0, initial=0) if in_strata else largest
     if fixed:
         return xp.ones_like(largest)
-    largest = jax.lax.stop_gradient(largest) if xp is jnp else largest
+    largest = held_fixed(largest)
     usable = xp.isfinite(largest) & (largest > 0)
     _, exponent = xp.frexp(xp.where(usable, largest, 1))
     return xp.ldexp(xp.ones_like(largest), exponent - 1)
@@ -33,7 +34,7 @@ def unit_of(
 
 def unit_over_first(numbers: Float[Numbers, "m *out"]) -> Float[Numbers, "*out"]:
     """The same for numbers that are differences already."""
-    xp: Any = _library(numbers)
+    xp: Any = array_library(numbers)
     return unit_of(
         numbers, xp.zeros(numbers.shape[1:], numbers.dtype), in_strata=False, fixed=False
     )
@@ -80,19 +81,19 @@ def rounding_error(
     in_strata: bool,
 ) -> Float[Numbers, "..."]:
     """What rounding in the precision of the worths may do to the values of each output."""
-    xp: Any = _library(worths)
+    xp: Any = array_library(worths)
     largest = xp.maximum(_largest(worths), xp.maximum(xp.abs(empty), xp.abs(full)))
     largest = largest.sum(0) if in_strata else largest
     precision = jnp.finfo(worths.dtype)
     rounding = xp.maximum(float(precision.eps) * largest, float(precision.tiny))
-    return jax.lax.stop_gradient(rounding) if xp is jnp else rounding.astype(np.float64)
+    return rounding.astype(np.float64) if xp is np else jax.lax.stop_gradient(rounding)
 
 
 def in_units(
     estimate: Estimate, unit: Float[Numbers, "*out"], rounding: Float[Numbers, "*out"]
 ) -> Estimate:
     """An estimate in units of its outputs, with errors of 0 where it is exact and nowhere else."""
-    xp: Any = _library(unit)
+    xp: Any = array_library(unit)
     error = xp.maximum(estimate.std_error * unit, rounding)  # unknown errors stay so
     error = xp.where(estimate.exact, 0, error)
     return estimate._replace(values=estimate.values * unit, std_error=error)
@@ -100,8 +101,4 @@ def in_units(
 
 def _largest(worths: Float[Numbers, "m ..."]) -> Float[Numbers, "..."]:
     """The largest magnitude of each output, without a copy of all of them."""
-    return _library(worths).maximum(worths.max(0, initial=0), -worths.min(0, initial=0))
-
-
-def _library(array: Any) -> Any:
-    return np if isinstance(array, np.ndarray) else jnp
+    return array_library(worths).maximum(worths.max(0, initial=0), -worths.min(0, initial=0))

@@ -2,7 +2,8 @@
 
 import dataclasses
 import functools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +21,7 @@ from jaxshap.estimators.balanced_readout import MAX_DENSE_PAIRS, ReadOut, read_o
 from jaxshap.estimators.permutation import Permutation
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import stated
-from jaxshap.games import affordable_pairs, paired
+from jaxshap.games import affordable_pairs, array_library, paired
 
 MAX_PLAYERS = 1024  # beyond, a read-out takes long, and orderings are what a budget buys
 
@@ -28,9 +29,9 @@ MAX_PLAYERS = 1024  # beyond, a read-out takes long, and orderings are what a bu
 class _Read(NamedTuple):
     """Values of all outputs in one axis, what estimates their variances, and what calibrates it."""
 
-    values: Float[Array, "n out"]
+    values: Float[Array | np.ndarray, "n out"]
     squares: Float[Array | np.ndarray, "n out"]
-    sums: Float[Array, "2 out"]
+    sums: Float[Array | np.ndarray, "2 out"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,26 +85,29 @@ class Balanced(Estimator):
         padded = [np.pad(array, (below, pad)) for array, pad in zip(arrays, columns, strict=True)]
         return *padded, np.asarray(rule)
 
+    def solves_in_numpy(self, num_players: int) -> bool:
+        return num_players <= MAX_PLAYERS
+
     def solve(
         self,
         plan: Plan,
-        worths: Float[Array, "m *out"],
-        empty: Float[Array, "*out"],
-        full: Float[Array, "*out"],
+        worths: Float[Array | np.ndarray, "m *out"],
+        empty: Float[Array | np.ndarray, "*out"],
+        full: Float[Array | np.ndarray, "*out"],
     ) -> Estimate:
         num_coalitions, num_players = plan.coalitions.shape
         if num_players > MAX_PLAYERS:
             return Permutation().solve(plan, worths, empty, full)
-        read_out = self._read_out(plan, num_coalitions, num_players, worths.dtype)
+        read_out = self._read_out(plan, num_coalitions, num_players, worths)
         read = self._read(plan, read_out, worths, empty, full)
         return self._stated(plan, read, calibration(read_out.rule, read.sums[None]), empty.shape)
 
     def solve_strata(
         self,
         plan: Plan,
-        worths: Float[Array, "m strata *out"],
-        empty: Float[Array, "strata *out"],
-        full: Float[Array, "strata *out"],
+        worths: Float[Array | np.ndarray, "m strata *out"],
+        empty: Float[Array | np.ndarray, "strata *out"],
+        full: Float[Array | np.ndarray, "strata *out"],
     ) -> Estimate:
         """As `Estimator.solve_strata`; all strata together tell how rough the game is.
 
@@ -119,30 +123,32 @@ class Balanced(Estimator):
         num_coalitions, _, num_players = plan.coalitions.shape
         if num_players > MAX_PLAYERS:
             return super().solve_strata(plan, worths, empty, full)
-        read_out = self._read_out(plan, num_coalitions, num_players, worths.dtype)
+        read_out = self._read_out(plan, num_coalitions, num_players, worths)
 
         def of_stratum(coalitions, parts, worths, empty, full):
             own = plan._replace(coalitions=coalitions, detail=parts)
             return self._read(own, read_out, worths, empty, full)
 
-        axes = (1, 0, 1, 0, 0)
-        read = jax.vmap(of_stratum, axes)(plan.coalitions, plan.detail, worths, empty, full)
+        every = _one_by_one if array_library(worths) is np else jax.vmap
+        read = every(of_stratum, (1, 0, 1, 0, 0))(plan.coalitions, plan.detail, worths, empty, full)
         return self._stated(plan, read, calibration(read_out.rule, read.sums), empty.shape[1:])
 
-    def _read_out(self, plan: Plan, num_coalitions: int, num_players: int, dtype) -> ReadOut:
+    def _read_out(self, plan: Plan, num_coalitions: int, num_players: int, worths) -> ReadOut:
         constants = plan.constants
         if not constants:
             constants = self.constants(num_players, int(plan.num_live), num_coalitions)
-        return ReadOut(*(jnp.asarray(array, dtype) for array in constants))
+        xp: Any = array_library(worths)
+        return ReadOut(*(xp.asarray(array, worths.dtype) for array in constants))
 
     @staticmethod
     def _read(plan: Plan, read_out: ReadOut, worths, empty, full) -> _Read:
+        xp: Any = array_library(worths)
         num_coalitions, num_players = plan.coalitions.shape
         linear, centred, precision, variance, _ = read_out
         total = (full - empty).reshape(1, -1)
         gaps = (worths[::2] - worths[1::2]).reshape(num_coalitions // 2, total.shape[1])
         tilt = 2 * plan.coalitions[::2].sum(1, keepdims=True).astype(gaps.dtype) / num_players - 1
-        rest = jnp.where(plan.live[::2, None], gaps - tilt * total, 0)
+        rest = xp.where(plan.live[::2, None], gaps - tilt * total, 0)
         values = linear.T @ rest
         residuals = rest - centred @ values
         is_matrix = precision.shape[0] == precision.shape[1]
@@ -157,12 +163,22 @@ class Balanced(Estimator):
         plan: Plan, read: _Read, factor: Float[Array | np.ndarray, "out"], shape: tuple[int, ...]
     ) -> Estimate:
         num_players = plan.coalitions.shape[-1]
-        std_error = jnp.sqrt(read.squares * factor)
+        std_error = array_library(read.values).sqrt(read.squares * factor)
         front = read.values.shape[:-1]
         values, std_error = (array.reshape(*front, *shape) for array in (read.values, std_error))
-        num_pairs = jnp.asarray(plan.num_live) // 2
+        num_pairs = plan.num_live // 2
         complete = num_players <= MAX_EXHAUSTED_PLAYERS and num_pairs == 2 ** (num_players - 1) - 1
         return stated(values, std_error, degrees=num_pairs - (num_players - 1), exact=complete)
+
+
+def _one_by_one(function: Callable[..., _Read], axes: tuple[int, ...]) -> Callable[..., _Read]:
+    """`jax.vmap` in numpy, in as little memory as one stratum takes."""
+
+    def every(*arrays: np.ndarray) -> _Read:
+        fronts = (np.moveaxis(array, axis, 0) for array, axis in zip(arrays, axes, strict=True))
+        return _Read(*map(np.stack, zip(*map(function, *fronts), strict=True)))
+
+    return every
 
 
 @functools.lru_cache(maxsize=4)

@@ -7,13 +7,13 @@ pair explains, tell how much noise there is; all strata of a game, with plans of
 together. Where they tell little, half of the sum counts as noise, within what a share can be.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.estimators.balanced_kernel import noise_variance
+from jaxshap.games import array_library
 
 PRIOR_INFORMATION = 12.0  # on the share of noise, of a share anywhere between 0 and 1
 NUM_RULE_ENTRIES = 7
@@ -73,32 +73,33 @@ def fixed_rule() -> Float[np.ndarray, "7"]:
 
 
 def sums_of_squares(
-    residuals: Float[Array, "p out"],
+    residuals: Float[Array | np.ndarray, "p out"],
     whitened: Float[Array | np.ndarray, "p out"],
-    tilt: Float[Array, "p 1"],
-) -> Float[Array, "2 out"]:
+    tilt: Float[Array | np.ndarray, "p 1"],
+) -> Float[Array | np.ndarray, "2 out"]:
     """rᵀQr and rᵀQWQr of residuals r, with Qr given."""
     noise = (whitened**2).sum(0) + (tilt * whitened).sum(0) ** 2
-    return jnp.stack([(residuals * whitened).sum(0), noise])
+    return array_library(residuals).stack([(residuals * whitened).sum(0), noise])
 
 
 def calibration(
-    entries: Float[Array | np.ndarray, "7"], seen: Float[Array, "strata 2 out"]
+    entries: Float[Array | np.ndarray, "7"], seen: Float[Array | np.ndarray, "strata 2 out"]
 ) -> Float[Array | np.ndarray, "out"]:
     """Expected squared error over the expected sum of squares, for each output.
 
     Strata count as independent, in proportion to their sums of squares.
     """
+    xp: Any = array_library(seen)
     rule = Rule(*entries)
     each, noisy = seen[:, 0], seen[:, 1].sum(0)
     whole = each.sum(0)
     seen_any = whole > 0
-    strata = jnp.where(seen_any, whole**2 / jnp.where(seen_any, (each**2).sum(0), 1), 0)
-    ratio = jnp.where(seen_any, noisy / jnp.where(seen_any, whole, 1), 0)
+    strata = xp.where(seen_any, whole**2 / xp.where(seen_any, (each**2).sum(0), 1), 0)
+    ratio = xp.where(seen_any, noisy / xp.where(seen_any, whole, 1), 0)
     weight = strata * rule.smooth / (2 * rule.crossed)
     told = weight * (rule.smooth * ratio - rule.crossed)
-    spread = jnp.maximum(rule.smooth * rule.noise - rule.crossed**2, 0)
+    spread = xp.maximum(rule.smooth * rule.noise - rule.crossed**2, 0)
     information = weight * spread / rule.crossed + PRIOR_INFORMATION
-    share = jnp.clip((told + PRIOR_INFORMATION / 2) / information, 0, 1)
+    share = xp.clip((told + PRIOR_INFORMATION / 2) / information, 0, 1)
     error = rule.smooth_error * (1 - share) + rule.noise_error * share
     return error / (rule.smooth_sum * (1 - share) + rule.noise_sum * share)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
-from scipy import linalg
 
 from jaxshap.estimators.balanced_errors import fixed_rule, rule_of
 from jaxshap.estimators.balanced_kernel import (
@@ -108,7 +107,7 @@ def _kriged(
 ) -> tuple[_Fit, Float[np.ndarray, "p p"]]:
     """The best read-out, and the precision of what an additive game leaves of the pairs."""
     covariances = covariance(sides)
-    inverse = linalg.cho_solve(linalg.cho_factor(covariances), np.eye(len(sides)))
+    inverse = np.linalg.inv(covariances)
     weighted = inverse @ centred
     first = weighted @ _inverse_gram(centred, weighted)
     precision = inverse - first @ weighted.T
@@ -164,7 +163,7 @@ def _multiplier(
     where s = n/2. All ℓ together are right for every read-out that is exact for additive games, so
     one direction is free.
     """
-    return linalg.pinvh(moved, rtol=1e-11) @ missing
+    return np.linalg.pinv(moved, 1e-11, hermitian=True) @ missing
 
 
 def _inverse_gram(
@@ -172,7 +171,7 @@ def _inverse_gram(
 ) -> Float[np.ndarray, "n n"]:
     """On vectors that sum to 0; a multiple of 11ᵀ fills the direction left without a pair."""
     gram = centred.T @ weighted
-    return linalg.inv(gram + np.trace(gram) / len(gram) ** 2)
+    return np.linalg.inv(gram + np.trace(gram) / len(gram) ** 2)
 
 
 def _centred(sides: Bool[np.ndarray, "p n"]) -> Float[np.ndarray, "p n"]:

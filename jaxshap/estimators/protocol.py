@@ -5,9 +5,10 @@ import inspect
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
-from jaxshap.games import full_precision, mapped
+from jaxshap.games import array_library, full_precision, mapped
 
 MATRICES_OF_SOLVE = 4  # of all coalitions by all coalitions, held while a stratum is solved
 
@@ -37,9 +38,9 @@ class Plan(NamedTuple):
     constants: PyTree = ()
 
     @property
-    def live(self) -> Bool[Array, "m"]:
+    def live(self) -> Bool[Array | np.ndarray, "m"]:
         """Which coalitions are real, not padding."""
-        return jnp.arange(len(self.coalitions)) < self.num_live
+        return array_library(self.coalitions).arange(len(self.coalitions)) < self.num_live
 
 
 class Estimate(NamedTuple):
@@ -161,6 +162,19 @@ class Estimator(abc.ABC):
         """
         del num_players, num_live, room
         return ()
+
+    def solves_in_numpy(self, num_players: int) -> bool:
+        """Whether `solve` and `solve_strata` take numpy arrays too and return them: what numpy does
+        in a millisecond need not be compiled.
+
+        Args:
+            num_players: the number n of players.
+
+        Returns:
+            Whether they do; False by default.
+        """
+        del num_players
+        return False
 
     @abc.abstractmethod
     def solve(

@@ -1,15 +1,17 @@
 """Scattered: each stratum of a game is asked about coalitions of its own."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Key, PyTree
 
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import pooled_degrees, stated
-from jaxshap.games import check_kind
+from jaxshap.games import array_library, check_kind
 
 _BALANCED = Balanced()
 
@@ -69,12 +71,15 @@ class Scattered(Estimator):
     def constants(self, num_players: int, num_live: int, room: int) -> PyTree:
         return self.estimator.constants(num_players, num_live, room)
 
+    def solves_in_numpy(self, num_players: int) -> bool:
+        return self.estimator.solves_in_numpy(num_players)
+
     def solve(
         self,
         plan: Plan,
-        worths: Float[Array, "m strata *out"],
-        empty: Float[Array, "strata *out"],
-        full: Float[Array, "strata *out"],
+        worths: Float[Array | np.ndarray, "m strata *out"],
+        empty: Float[Array | np.ndarray, "strata *out"],
+        full: Float[Array | np.ndarray, "strata *out"],
     ) -> Estimate:
         """Estimate the values from the parts of the worths; strata of weight 0 add nothing.
 
@@ -92,20 +97,26 @@ class Scattered(Estimator):
         each = self.estimator.solve_strata(plan, worths, empty, full)
         values, variance = each.values.sum(0), (each.std_error**2).sum(0)
         share = (full - empty).astype(values.dtype)
-        live = (jnp.abs(worths).sum(0) + jnp.abs(share)).reshape(len(share), -1).sum(1) > 0
-        spread, unknown = self._spread(each.values, live), jnp.isnan(variance)
+        xp: Any = array_library(values)
+        live = (xp.abs(worths).sum(0) + xp.abs(share)).reshape(len(share), -1).sum(1) > 0
+        spread, unknown = self._spread(each.values, live), xp.isnan(variance)
         # a stratum of weight 0 has no errors, and nothing to say about degrees of freedom
-        parts = jnp.where(live.reshape(-1, *(1,) * values.ndim), each.std_error**2, 0)
-        own = pooled_degrees(parts, jnp.asarray(each.degrees))
-        error = jnp.sqrt(jnp.where(unknown, spread, variance))
-        degrees = jnp.where(unknown, (live.sum() - 1).astype(own.dtype), own)
-        return stated(values, error, degrees=degrees, exact=jnp.asarray(each.exact).all(0))
+        parts = xp.where(live.reshape(-1, *(1,) * values.ndim), each.std_error**2, 0)
+        own = pooled_degrees(parts, xp.asarray(each.degrees))
+        error = xp.sqrt(xp.where(unknown, spread, variance))
+        degrees = xp.where(unknown, (live.sum() - 1).astype(own.dtype), own)
+        return stated(values, error, degrees=degrees, exact=xp.asarray(each.exact).all(0))
 
     @staticmethod
-    def _spread(parts: Float[Array, "strata n *out"], live: Bool[Array, "strata"]):
+    def _spread(
+        parts: Float[Array | np.ndarray, "strata n *out"],
+        live: Bool[Array | np.ndarray, "strata"],
+    ):
         """The variance of a sum of parts as if they had one mean: never too small."""
+        xp: Any = array_library(parts)
         count = live.sum().astype(parts.dtype)
         shown = live.reshape(-1, *(1,) * (parts.ndim - 1))
-        mean = jnp.where(shown, parts, 0).sum(0) / count
-        squares = jnp.where(shown, parts - mean, 0) ** 2
-        return squares.sum(0) * count / (count - 1)  # 0 / 0, unknown, for a single stratum
+        mean = xp.where(shown, parts, 0).sum(0) / count
+        squares = xp.where(shown, parts - mean, 0) ** 2
+        unknown = xp.asarray(xp.nan, parts.dtype)
+        return xp.where(count > 1, squares.sum(0) * count / (count - 1), unknown)

@@ -1,33 +1,35 @@
 """What estimators state: values and errors, whether they are exact, and degrees of freedom."""
 
-import jax
+from typing import Any
+
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.estimators.protocol import Estimate
+from jaxshap.games import array_library, held_fixed
+
+Numbers = Array | np.ndarray
 
 
 def stated(
-    values: Float[Array, "n *out"],
-    std_error: Float[Array, "n *out"],
+    values: Float[Numbers, "n *out"],
+    std_error: Float[Numbers, "n *out"],
     *,
-    degrees: float | Float[Array, "..."] | Int[Array, "..."] = float("inf"),
-    exact: bool | Bool[Array, "..."] = False,
+    degrees: float | Float[Numbers, "..."] | Int[Numbers, "..."] = float("inf"),
+    exact: bool | Bool[Numbers, "..."] = False,
 ) -> Estimate:
     """An estimate whose fields all have the shape of its values.
 
     What is exact has an error of 0 and infinite degrees of freedom, and what has an unknown error
     has none of them.
     """
-    exact = jnp.broadcast_to(jnp.asarray(exact), values.shape)
-    degrees = jnp.broadcast_to(jnp.asarray(degrees).astype(values.dtype), values.shape)
-    degrees = jnp.where(jnp.isnan(std_error), 0, degrees)
-    return Estimate(
-        values,
-        jnp.where(exact, 0, std_error),
-        exact,
-        jax.lax.stop_gradient(jnp.where(exact, jnp.inf, degrees)),
-    )
+    xp: Any = array_library(values)
+    exact = xp.broadcast_to(xp.asarray(exact), values.shape)
+    degrees = xp.broadcast_to(xp.asarray(degrees).astype(values.dtype), values.shape)
+    degrees = xp.where(xp.isnan(std_error), 0, degrees)
+    error = xp.where(exact, 0, std_error)
+    return Estimate(values, error, exact, held_fixed(xp.where(exact, jnp.inf, degrees)))
 
 
 def of_one_shape(estimate: Estimate) -> Estimate:
@@ -99,12 +101,13 @@ def less_rounded(whole: Float[Array, "..."], part: Float[Array, "..."]) -> Float
 
 
 def pooled_degrees(
-    variances: Float[Array, "parts ..."], degrees: Float[Array, "..."]
-) -> Float[Array, "..."]:
+    variances: Float[Numbers, "parts ..."], degrees: Float[Numbers, "..."]
+) -> Float[Numbers, "..."]:
     """Degrees of freedom of a sum of independent variances (Welch and Satterthwaite), which lie
     between the least and the sum of those of the parts.
     """
+    xp: Any = array_library(variances)
     total = variances.sum(0)
-    shares = variances / jnp.where(total > 0, total, 1)
-    known = jnp.maximum(degrees, 1)  # parts without any have a variance of NaN, or 0
-    return jnp.where(total > 0, 1 / (shares**2 / known).sum(0), jnp.asarray(known).sum(0))
+    shares = variances / xp.where(total > 0, total, 1)
+    known = xp.maximum(degrees, 1)  # parts without any have a variance of NaN, or 0
+    return xp.where(total > 0, 1 / (shares**2 / known).sum(0), xp.asarray(known).sum(0))

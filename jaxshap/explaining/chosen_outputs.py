@@ -105,9 +105,11 @@ def choose_of_explanation(explanation: Any, outputs: Any) -> Any:
         name: np.take_along_axis(getattr(explanation, name), numbers[:, None], 2)
         for name in ("values", "std_error")
     }
+    sets = explanation.interactions
     return dataclasses.replace(
         explanation,
         **fields,
+        interactions=None if sets is None else sets.chosen(numbers),
         base_values=np.take_along_axis(explanation.base_values, numbers, 1),
         output_names=_ranks(outputs.count),
         row_outputs=name_outputs(numbers, names),

@@ -18,6 +18,7 @@ from jaxshap.engine import (
     read_estimator,
     read_key,
     read_options,
+    strata_for,
 )
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimator, Scattered
@@ -174,15 +175,17 @@ def _explain_together(
     game = problem.game()
     names = problem.output_names(output_names, game.full.shape[1:])
     if order is not None:
-        estimator = estimator_with_sets(estimator, game, budget, order)
+        in_rounds = tol is not None or clock is not None
+        estimator = estimator_with_sets(estimator, game, budget, order, in_rounds)
     estimator, limits = read_limits(game, estimator, budget, tol, clock)
     check_repeatable(game, *problem.asked)
+    strata = strata_for(game, estimator, limits.budgets[-1])
 
     def report(spent: Run, estimator: Estimator) -> Explanation:
         size = spent.answers.num_evaluations
         source = source_of(problem, lambda: game)
         how = size, problem, source, names, estimator, game
-        sets = None if order is None else sets_of(spent, game, estimator, order)
+        sets = None if order is None else sets_of(spent, strata, estimator, order)
         return reported(spent.estimate, game.empty, *how, sets=sets)
 
     return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)

@@ -5,11 +5,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxshap.engine import Run, read_budget, solve
+from jaxshap.engine import Run, default_process, read_budget, solve
 from jaxshap.errors import InputError
-from jaxshap.estimators import Estimator, Exact, OddGP, OddInteractions
+from jaxshap.estimators import Estimator, Exact, OddGP, OddInteractions, Scattered
 from jaxshap.games import Game, check_order, table
 from jaxshap.interactions import Interactions, exact_interactions
+
+FITS_OF_SETS = 3  # of the values, and of both halves of a game for its interactions
 
 
 def check_interactions(order: Any, num_players: int) -> None:
@@ -27,18 +29,25 @@ def check_no_sets(order: Any, model_rows: Any, separate_draws: bool) -> None:
         )
 
 
-def estimator_with_sets(estimator: Any, game: Game, budget: Any, order: int) -> Estimator:
-    """The one that was named, or the default among those that ask what interactions need."""
+def estimator_with_sets(
+    estimator: Any, game: Game, budget: Any, order: int, in_rounds: bool
+) -> Estimator:
+    """The one that was named, or the default among those that ask what interactions need.
+
+    In rounds, of which there may be many, one process serves all strata.
+    """
     check_interactions(order, game.num_players)
-    if isinstance(estimator, OddGP | Exact):
+    if isinstance(estimator, Exact) or isinstance(_of_stratum(estimator), OddGP):
         return estimator
     if estimator is not None:
         raise InputError(
             f"interactions= come from pairs of coalitions or from all of them, and {estimator!r} "
-            "asks about others: omit estimator=, or pass OddGP() or Exact()."
+            "asks about others: omit estimator=, or pass OddGP(), Scattered(OddGP()) or Exact()."
         )
-    affordable = 2**game.num_players <= read_budget(budget, game.num_players)
-    return Exact() if affordable or game.num_players <= 2 else OddGP()
+    budget = read_budget(budget, game.num_players)
+    if 2**game.num_players <= budget or game.num_players <= 2:
+        return Exact()
+    return OddGP() if in_rounds else default_process(game, budget, FITS_OF_SETS)
 
 
 def sets_of(spent: Run, game: Game, estimator: Estimator, order: int | None) -> Interactions | None:
@@ -46,11 +55,19 @@ def sets_of(spent: Run, game: Game, estimator: Estimator, order: int | None) -> 
     if order is None:
         return None
     number = game.num_players
-    if not isinstance(estimator, OddGP):
+    process = _of_stratum(estimator)
+    if not isinstance(process, OddGP):
         return exact_interactions(_table(spent, game), "SII", order)
-    estimate = solve(OddInteractions(estimator.fit_each, order=order), spent.answers, game)
+    solver: Estimator = OddInteractions(process.fit_each, order=order)
+    solver = Scattered(solver) if isinstance(estimator, Scattered) else solver
+    estimate = solve(solver, spent.answers, game)
     base = np.asarray(game.empty)
     return Interactions(estimate.values, estimate.std_error, base, "SII", number, order)
+
+
+def _of_stratum(estimator: Any) -> Any:
+    """What solves each stratum, or the game where it is solved as one."""
+    return estimator.estimator if isinstance(estimator, Scattered) else estimator
 
 
 def _table(spent: Run, game: Game) -> Game:

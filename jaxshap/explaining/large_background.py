@@ -138,9 +138,10 @@ def _adjusted(
     if complete:
         mean, residuals, freedom = flat.mean(0), flat - flat.mean(0), number - 1
     else:
-        centred = sampled - sampled.mean(0)
+        unit = _units(sampled)
+        centred = (sampled - sampled.mean(0)) / unit
         slopes, _, rank, _ = np.linalg.lstsq(centred, flat - flat.mean(0), rcond=1e-10)
-        mean = flat.mean(0) + (means - sampled.mean(0)) @ slopes
+        mean = flat.mean(0) + (means - sampled.mean(0)) / unit @ slopes
         residuals = flat - flat.mean(0) - centred @ slopes
         freedom = max(1, number - 1 - rank)
     spread = (residuals**2).sum(0) / freedom
@@ -155,3 +156,12 @@ def _adjusted(
     degrees = np.where(exact, np.inf, freedom)
     fields: Any = mean.reshape(shape), error, exact, degrees
     return Estimate(*fields)
+
+
+def _units(regressors: Float[np.ndarray, "number k"]) -> Float[np.ndarray, "k"]:
+    """The power of two next to the spread of each, so that none is lost beside larger ones.
+
+    Infinite for a regressor that is constant: divided by it, nothing is left.
+    """
+    spread = np.ptp(regressors, axis=0)
+    return np.where(spread > 0, np.ldexp(1.0, np.frexp(spread)[1]), np.inf)

@@ -22,6 +22,8 @@ from jaxshap.games.coalitions import without_ends as without_ends
 from jaxshap.games.derived import grouped as grouped
 from jaxshap.games.derived import minus as minus
 from jaxshap.games.derived import table as table
+from jaxshap.games.devices import array_library as array_library
+from jaxshap.games.devices import held_fixed as held_fixed
 from jaxshap.games.devices import mapped as mapped
 from jaxshap.games.devices import runs_on_cpu as runs_on_cpu
 from jaxshap.games.devices import steps_at_once as steps_at_once

@@ -1,9 +1,13 @@
-"""Where a computation runs: a CPU takes small steps one after the other, other devices at once."""
+"""Where a computation runs: a CPU takes small steps one after the other, other devices at once, and
+numpy needs no compiler.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 MAX_MAPPED_BYTES = 2**29  # of what one batch of `mapped` holds off the CPU
 Results = TypeVar("Results")
@@ -18,6 +22,16 @@ def platform() -> str:
 
 def runs_on_cpu() -> bool:
     return platform() == "cpu"
+
+
+def array_library(array: Any) -> Any:
+    """numpy for its own arrays, which a host computes with at once, and otherwise JAX's numpy."""
+    return np if isinstance(array, np.ndarray | np.generic) else jnp
+
+
+def held_fixed(array: Any) -> Any:
+    """What gradients are not to go through; numpy's have none."""
+    return array if array_library(array) is np else jax.lax.stop_gradient(array)
 
 
 def steps_at_once() -> int:

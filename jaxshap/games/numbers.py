@@ -45,12 +45,17 @@ def as_array(data: Any, what: str) -> Any:
         return data
     traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(data))
     try:
-        return jnp.asarray(data) if traced else np.asarray(data)
+        return jnp.asarray(data) if traced else _in_native_order(np.asarray(data))
     except Exception as error:
         raise InputTypeError(
             f"{what} is no array: {type(data).__name__} cannot be read as one, since rows have "
             f"different lengths, or by its own error: {error}"
         ) from error
+
+
+def _in_native_order(array: np.ndarray) -> np.ndarray:
+    """With the bytes of a number as this machine has them, the only ones that JAX takes."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _dense(data: Any, what: str) -> Any:

@@ -11,6 +11,7 @@ from jaxtyping import PyTree
 
 from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import Host, as_array, as_numbers, at_least_float32
+from jaxshap.inputs.narrowing import narrowed, warn_of_rounding
 from jaxshap.inputs.players import Players
 
 BACKGROUND = "the background"
@@ -21,7 +22,9 @@ def checked_inputs(model: Callable, rows, references, players: Players | None) -
     on_host = isinstance(model, Host)
     if players is not None:
         rows, references = (
-            jax.tree.map(lambda leaf, what=what: _as_wide(as_numbers(leaf, what), on_host), tree)
+            jax.tree.map(
+                lambda leaf, what=what: _as_wide(as_numbers(leaf, what), what, on_host), tree
+            )
             for tree, what in ((rows, "X"), (references, BACKGROUND))
         )
         players.check(rows, "X")
@@ -55,7 +58,11 @@ def checked_inputs(model: Callable, rows, references, players: Players | None) -
 def checked_table(model: Callable, rows, references) -> tuple[Any, Any]:
     """Rows and references as floating-point tables with the same columns."""
     on_host = isinstance(model, Host)
-    rows, references = _floating(rows, "X", on_host), _floating(references, BACKGROUND, on_host)
+    given = as_numbers(rows, "X"), as_numbers(references, BACKGROUND)
+    rows, references = (
+        _floating(array, what, on_host)
+        for array, what in zip(given, ("X", BACKGROUND), strict=True)
+    )
     for part, what in ((rows, "X"), (references, BACKGROUND)):
         if part.ndim != 2 or 0 in part.shape:
             raise InputError(
@@ -68,6 +75,8 @@ def checked_table(model: Callable, rows, references) -> tuple[Any, Any]:
             f"X has {rows.shape[1]} columns and the background {references.shape[1]}: they must "
             "have the same features."
         )
+    if not on_host:
+        warn_of_rounding(given, (rows, references))
     return rows, references
 
 
@@ -107,16 +116,13 @@ def as_floating(table: Any) -> Any:
     return table if jnp.issubdtype(table.dtype, jnp.floating) else np.asarray(table, np.float64)
 
 
-def _as_wide(array: Any, on_host: bool) -> Any:
+def _as_wide(array: Any, what: str, on_host: bool) -> Any:
     """An array as wide as JAX is set to, or for a host model in numpy and as wide as it came."""
-    if on_host:
-        return np.asarray(array)
-    return array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
+    return np.asarray(array) if on_host else narrowed(array, what)
 
 
-def _floating(data: Any, what: str, on_host: bool) -> Any:
-    array = as_numbers(data, what)
+def _floating(array: Any, what: str, on_host: bool) -> Any:
     if not on_host and not jnp.issubdtype(array.dtype, jnp.floating):
         array = array.astype(jnp.result_type(float))
     array = as_floating(array) if on_host else array
-    return _as_wide(array, on_host)
+    return _as_wide(array, what, on_host)

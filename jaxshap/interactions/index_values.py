@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, MissingExtraError, SelectionError
 from jaxshap.games import PlayerSet, check_index, position, sets_up_to
@@ -126,6 +126,30 @@ class Interactions:
             places = [self._position(tuple(one)) for one in named]
             values, std_error = values[places], std_error[places]
         return Interactions(values, std_error, base, self.index, number, order)
+
+    def chosen(self, outputs: Int[np.ndarray, "rows k"]) -> "Interactions":
+        """The interactions of outputs that differ from row to row, in numpy.
+
+        Args:
+            outputs: the numbers of the outputs of each row.
+
+        Returns:
+            The same sets with `k` outputs.
+
+        Example:
+            >>> import jaxshap, numpy as np
+            >>> game = jaxshap.table(np.arange(8.0).reshape(4, 1, 2))  # of one row, two outputs
+            >>> interactions = jaxshap.interactions.exact_interactions(game)
+            >>> interactions.chosen(np.array([[1]])).values.shape
+            (3, 1, 1)
+        """
+        values, std_error, base = map(np.asarray, (self.values, self.std_error, self.base_values))
+        return dataclasses.replace(
+            self,
+            values=np.take_along_axis(values, outputs[None], 2),
+            std_error=np.take_along_axis(std_error, outputs[None], 2),
+            base_values=np.take_along_axis(base, outputs, 1),
+        )
 
     def matrix(self) -> Float[Array, "n n *out"]:
         """Pairs off the diagonal, each in full on both sides, and single players on it.

@@ -17,10 +17,9 @@ from jaxshap.games import (
     draw_independent,
     full_precision,
     kernel_mass,
-    read_number,
     read_whole,
 )
-from jaxshap.trust.intervals import Interval, interval
+from jaxshap.trust.intervals import Interval, draws_to_narrow, interval
 
 
 class BayesPosterior(NamedTuple):
@@ -120,10 +119,7 @@ class BayesPosterior(NamedTuple):
         Raises:
             InputError: the level is not between 0 and 1.
         """
-        width = read_number(width, "width", above=0)
-        lower, upper = self.interval(level)
-        widest = float(jnp.max(upper - lower))
-        return max(0, math.ceil(self.num_coalitions * ((widest / width) ** 2 - 1)))
+        return draws_to_narrow(self.interval(level), self.num_coalitions, width)
 
 
 def bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> BayesPosterior:

@@ -1,6 +1,5 @@
 """BayesSHAP with values that share out the whole gain: a posterior of the Shapley values."""
 
-import math
 from typing import NamedTuple
 
 import jax
@@ -16,10 +15,9 @@ from jaxshap.games import (
     draw_independent,
     full_precision,
     kernel_mass,
-    read_number,
     read_whole,
 )
-from jaxshap.trust.intervals import Interval, interval
+from jaxshap.trust.intervals import Interval, draws_to_narrow, interval
 
 
 class EfficientPosterior(NamedTuple):
@@ -102,10 +100,7 @@ class EfficientPosterior(NamedTuple):
         Raises:
             InputError: the level is not between 0 and 1.
         """
-        width = read_number(width, "width", above=0)
-        lower, upper = self.interval(level)
-        widest = float(jnp.max(upper - lower))
-        return max(0, math.ceil(self.num_coalitions * ((widest / width) ** 2 - 1)))
+        return draws_to_narrow(self.interval(level), self.num_coalitions, width)
 
 
 def efficient_bayes_shap(key: Key[Array, ""] | int, game: Game, budget: int) -> EfficientPosterior:

@@ -1,5 +1,6 @@
 """Intervals around estimates."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,13 @@ def interval(estimate: Estimate, level: float = 0.95, degrees: float | None = No
     dtype = np.dtype(estimate.values.dtype)
     half = quantile(level, degrees_of_each).astype(dtype) * estimate.std_error
     return Interval(estimate.values - half, estimate.values + half)
+
+
+def draws_to_narrow(ends: Interval, num_draws: int, width: float) -> int:
+    """How many more draws make every interval this narrow: widths fall as one over their root."""
+    width = read_number(width, "width", above=0)
+    widest = float(np.max(ends.upper - ends.lower))
+    return max(0, math.ceil(num_draws * ((widest / width) ** 2 - 1)))
 
 
 def quantile(level: float, degrees: Any) -> np.ndarray:

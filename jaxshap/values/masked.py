@@ -31,7 +31,7 @@ from jaxshap.inputs import (
 )
 from jaxshap.values.host_masked import HostMasked, split_bytes
 from jaxshap.values.mixing import masks, num_rows_of, padded
-from jaxshap.values.outputs import bytes_per_point_of, weighted_sum
+from jaxshap.values.outputs import bytes_per_point_of, check_whole_outputs, weighted_sum
 
 
 def masked_game(
@@ -72,6 +72,7 @@ def _device_game(model, rows, references, weights, num_players: int, players: Pl
     else:
         full, ends, empty = _ends(value)
         check_finite(ends, count, "background row")
+        check_whole_outputs(model, rows, full, ends[:count])
         value = dataclasses.replace(value, ends=ends)
     check_finite(full, num_rows_of(rows), "row")
     return value, empty, full

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, PyTree
 
 from jaxshap.engine import bytes_of_trace
@@ -14,6 +15,7 @@ from jaxshap.games import as_pytree, full_precision
 from jaxshap.inputs import check_outputs, warn_of_closures
 
 MAX_TERMS = 256  # of a float32 sum before it is put aside
+MAX_ROUNDING = 1e-3  # of the spread of outputs, that whole numbers may lose as floating-point ones
 
 
 @full_precision
@@ -51,6 +53,24 @@ def bytes_per_point_of(model: Callable, rows: PyTree) -> int:
     inputs = sum(int(np.prod(leaf.shape)) * leaf.dtype.itemsize for leaf in leaves)
     warn_of_closures(model, traced)
     return max(bytes_of_trace(traced) // 2, inputs)
+
+
+def check_whole_outputs(model: Callable, rows: PyTree, *outputs: Any) -> None:
+    """Refuse whole numbers so large that as floating-point numbers they become one another."""
+    if any(isinstance(part, Tracer) for part in outputs):
+        return
+    together = np.concatenate([np.asarray(part, np.float64) for part in outputs])
+    step, largest = float(np.finfo(outputs[0].dtype).eps), np.abs(together).max(0)
+    spread = np.maximum(np.ptp(together, axis=0), 1)  # whole numbers that differ do so by 1
+    if not ((step * largest >= 2) & (step * largest > MAX_ROUNDING * spread)).any():
+        return
+    two = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((2, *leaf.shape[1:]), leaf.dtype), rows)
+    if jnp.issubdtype(jax.eval_shape(_call, as_pytree(model), two).dtype, jnp.integer):
+        raise ModelOutputError(
+            f"the model returns whole numbers of up to {largest.max():.0f}, too large for "
+            f"their differences to be seen in {outputs[0].dtype}: subtract an offset in the model, "
+            "or set jax_enable_x64."
+        )
 
 
 def _call(model: Callable, rows: PyTree) -> Any:

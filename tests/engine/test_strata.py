@@ -152,6 +152,15 @@ def test_scattered_values_are_unbiased_and_their_errors_calibrated():
     assert 0.7 < np.sqrt((scores**2).mean()) < 1.4  # few strata: the errors themselves are noisy
 
 
+def test_the_error_is_unknown_where_no_stratum_shows_a_spread():
+    game = jaxshap.marginal(lambda rows: jnp.zeros(len(rows)), np.ones((1, 4)), np.zeros((3, 4)))
+    estimate = jaxshap.estimate(
+        0, game, jaxshap.Scattered(), budget=8
+    )  # an ordering: no error of its own
+    assert np.isnan(estimate.std_error).all()
+    assert (np.asarray(estimate.degrees) == 0).all()
+
+
 def test_gradients_go_through_scattered_values():
     def first(scale):
         game = jaxshap.marginal(lambda rows: model(scale * rows), ROWS, BACKGROUND)
@@ -192,16 +201,35 @@ class TestExplain:
             (40, 40, jaxshap.Scattered()),
             (40, 28, jaxshap.Scattered()),
             (5, 28, jaxshap.Scattered()),
-            (39, 40, jaxshap.Scattered(jaxshap.OddGP())),
+            (15, 40, jaxshap.Scattered()),  # a process needs a larger budget to be worth it here
+            (14, 40, jaxshap.Scattered(jaxshap.OddGP())),
+            (40, 120, jaxshap.Scattered(jaxshap.OddGP())),
             (5, 40, jaxshap.Scattered(jaxshap.OddGP())),
             (1, 40, jaxshap.OddGP()),
             (1, 28, jaxshap.Permutation()),
-            (12, 16_000, jaxshap.Scattered()),  # a process for each would take long
+            (40, 2_000, jaxshap.Scattered()),  # a process for each would take long
             (5, 16_000, jaxshap.OddGP()),
         ],
     )
     def test_the_default_goes_by_background_rows_and_budget(self, background, budget, expected):
         game = jaxshap.marginal(self.predict, self.wide[:2], self.wide[:background])
+        assert default_estimator(game, budget) == expected
+
+    @pytest.mark.parametrize(
+        ("players", "background", "budget", "expected"),
+        [
+            (199, 1, 2446, jaxshap.OddGP()),
+            (200, 1, 2448, jaxshap.Balanced()),
+            (341, 1, 2730, jaxshap.Balanced()),
+            (341, 9, 2730, jaxshap.OddGP()),
+            (342, 1, 2732, jaxshap.OddGP()),  # which makes more of few evaluations
+            (300, 1, 4098, jaxshap.OddGP()),  # and learns from many
+            (300, 1, 601, jaxshap.Permutation()),
+        ],
+    )
+    def test_many_players_have_a_linear_read_out(self, players, background, budget, expected):
+        rows = np.ones((background, players), np.float32)
+        game = jaxshap.marginal(lambda x: x.sum(1), rows[:1], rows)
         assert default_estimator(game, budget) == expected
 
     def test_the_default_has_no_error_of_zero(self):

@@ -316,3 +316,23 @@ def test_short_of_all_pairs_it_asks_about_no_more_than_it_can_use():
         lambda key: Balanced().plan(key, 15, 30_000).coalitions, jax.random.key(0)
     )
     assert shape.shape == (2 * 8192, 15)
+
+
+@pytest.mark.parametrize("budget", [14, 18, 60, 2**7])
+@pytest.mark.parametrize("estimator", [Balanced(), Scattered()], ids=repr)
+def test_outside_of_jit_numpy_solves_and_says_the_same_as_a_compiled_program(
+    estimator, budget, compilations
+):
+    rng = np.random.default_rng(2)
+    rows, background = (rng.normal(size=(size, 7)).astype(np.float32) for size in (3, 6))
+    model = jax.tree_util.Partial(lambda w, x: jnp.tanh(x @ w), rng.normal(size=(7, 2)))
+    game = jaxshap.marginal(model, rows, background)
+    under_jit = jax.jit(lambda game: jaxshap.estimate(5, game, estimator, budget))(game)
+    with compilations() as names:
+        outside = jaxshap.estimate(5, game, estimator, budget)
+    assert not any("_solved" in name for name in names)
+    scale = np.abs(outside.values).max()
+    np.testing.assert_allclose(under_jit.values, outside.values, atol=1e-5 * scale)
+    np.testing.assert_allclose(under_jit.std_error, outside.std_error, rtol=1e-3, atol=1e-6 * scale)
+    np.testing.assert_array_equal(under_jit.exact, outside.exact)
+    np.testing.assert_allclose(under_jit.degrees, outside.degrees, rtol=1e-3)

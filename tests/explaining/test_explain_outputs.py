@@ -78,7 +78,8 @@ class TestChoice:
     def test_the_top_goes_with_groups_strata_and_draws_of_their_own(self, kind):
         groups = {"first": [0, 1]}
         background = RNG.normal(size=(32, 6)).astype(np.float32)
-        for how in ({"estimator": jaxshap.Scattered()}, {"separate_draws": True}):
+        separate = {"estimator": jaxshap.Leverage(), "separate_draws": True}
+        for how in ({"estimator": jaxshap.Scattered()}, separate):
             how = {"groups": groups, "budget": 20} | how
             explain = functools.partial(jaxshap.explain, MODELS[kind], ROWS, background, **how)
             found, whole = explain(outputs=jaxshap.Top(1)), explain()
@@ -164,6 +165,19 @@ def test_classes_of_a_fitted_model_are_names():
         np.testing.assert_allclose(
             top.base_values[:, 0] + top.values.sum(1)[:, 0], totals.max(1), atol=1e-6
         )
+
+
+def test_interactions_of_trees_are_those_of_each_rows_own_outputs(tmp_path):
+    """The diagonal of the matrix holds the values, so a mix of outputs would show."""
+    table, labels = RNG.normal(size=(40, 3)), np.resize(["ant", "bee", "cat"], 40)
+    fitted = ExtraTreesClassifier(3, random_state=0).fit(table, labels)
+    top = jaxshap.explain(fitted, table[:4], table[:5], outputs=jaxshap.Top(2), interactions=2)
+    assert top.row_outputs.tolist() != [top.row_outputs[0].tolist()] * 4
+    diagonal = np.diagonal(top.interaction_matrix, axis1=1, axis2=2)  # (rows, outputs, features)
+    np.testing.assert_allclose(np.moveaxis(diagonal, 2, 1), top.values, atol=1e-6)
+    np.testing.assert_allclose(top.interactions.base_values, top.base_values, atol=1e-6)
+    top.save(tmp_path / "top.npz")
+    assert jaxshap.load(tmp_path / "top.npz").interactions.values.shape == (6, 4, 2)
 
 
 @pytest.fixture(scope="module")

@@ -32,9 +32,8 @@ def test_they_cost_no_more_evaluations_and_the_values_stay_the_same(explained):
     assert found.interaction_matrix.shape == (3, 11, 11, 2)
     assert found.num_evaluations <= 300
     assert asked <= 300 * len(X) * len(BACKGROUND) + 100  # and the checks of the model
-    same = jaxshap.explain(
-        jaxshap.host(model), X, BACKGROUND, estimator=jaxshap.OddGP(), budget=300
-    )
+    own = jaxshap.Scattered(jaxshap.OddGP())
+    same = jaxshap.explain(jaxshap.host(model), X, BACKGROUND, estimator=own, budget=300)
     np.testing.assert_allclose(found.values, same.values, atol=1e-5)
     diagonal = found.interaction_matrix[:, np.arange(11), np.arange(11)]
     np.testing.assert_allclose(diagonal, found.values, atol=1e-5)
@@ -50,6 +49,30 @@ def test_they_are_those_of_the_marginal_game_within_their_errors(explained):
     np.testing.assert_allclose(found.interaction_matrix[:, 6, 7, 1], -second, atol=1e-3)
     np.testing.assert_allclose(found.interaction_matrix[:, 2, 7, 1], 0, atol=1e-3)
     assert (found.interactions.std_error[11:] > 0).all()
+
+
+def test_background_rows_with_coalitions_of_their_own_average_their_errors_out():
+    """Of a smooth model with interactions of all orders, against those of a shared plan."""
+    random = np.random.default_rng(4)
+    first, second = random.normal(size=(11, 12)) / 2, random.normal(size=12)
+
+    def network(rows):
+        return np.tanh(rows @ first) @ second
+
+    background = random.normal(size=(12, 11)).astype(np.float32)
+    how = jaxshap.host(network), X[:1], background
+    truth = jaxshap.interactions.exact_interactions(jaxshap.marginal(*how), order=2).values
+    errors, scores = {}, []
+    for estimator in (None, jaxshap.OddGP()):
+        explained = [
+            jaxshap.explain(*how, interactions=2, budget=120, estimator=estimator, key=key)
+            for key in range(3)
+        ]
+        off = np.stack([found.interactions.values - truth for found in explained])
+        scores.append(off / np.stack([found.interactions.std_error for found in explained]))
+        errors[estimator] = (off[:, 11:] ** 2).mean()
+    assert errors[None] < 0.6 * errors[jaxshap.OddGP()]
+    assert (np.abs(scores[0]) < 4).all()
 
 
 def test_exact_values_have_exact_interactions():

@@ -121,3 +121,31 @@ def test_rows_are_explained_some_at_a_time_where_memory_is_short(monkeypatch):
 def test_what_it_does_not_go_with_is_refused(options, message):
     with pytest.raises(jaxshap.InputError, match=message):
         jaxshap.explain(model, ROWS, BACKGROUND, **options)
+
+
+def nonlinear(rows):
+    rows = np.asarray(rows, np.float64)
+    return np.tanh(rows @ SLOPES) @ np.array([1, -1, 0.5, 2]) + rows[:, 0] * rows[:, 1]
+
+
+@pytest.mark.parametrize("power", [-70, 60])
+def test_units_of_outputs_change_nothing_but_the_units(power):
+    """Regressors of very different sizes stand beside one another: outputs and columns."""
+    outputs, factor = jaxshap.host(nonlinear), 2.0**power
+    scaled = jaxshap.host(lambda rows: factor * nonlinear(rows))
+    explanation = jaxshap.explain(outputs, ROWS, BACKGROUND, model_rows=2000)
+    other = jaxshap.explain(scaled, ROWS, BACKGROUND, model_rows=2000)
+    np.testing.assert_array_equal(other.values, factor * explanation.values)
+    np.testing.assert_array_equal(other.std_error, factor * explanation.std_error)
+
+
+def test_units_of_columns_change_nothing():
+    units = np.array([1e12, 1, 1, 1e-9, 1, 1])
+    rows, references = np.float64(ROWS), np.float64(BACKGROUND)
+    explanation = jaxshap.explain(jaxshap.host(nonlinear), rows, references, model_rows=2000)
+    in_units = jaxshap.host(lambda scaled: nonlinear(scaled / units))
+    other = jaxshap.explain(in_units, rows * units, references * units, model_rows=2000)
+    np.testing.assert_allclose(other.values, explanation.values, atol=1e-12)
+    np.testing.assert_allclose(other.std_error, explanation.std_error, rtol=1e-9)
+    total = other.values.sum(1) + other.base_values
+    np.testing.assert_allclose(total, nonlinear(rows), atol=1e-12)

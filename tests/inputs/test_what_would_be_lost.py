@@ -234,3 +234,47 @@ class TestNames:
             jaxshap.explain(
                 model, ROWS, BACKGROUND, groups=[["a+b"], ["a", "b"]], feature_names=names
             )
+
+
+class TestPrecision:
+    """What JAX has in float32 and int32 unless told otherwise."""
+
+    times = np.array([1.7e9, 0, 0]) + 0.1 * ROWS  # seconds since 1970
+
+    def test_columns_whose_differences_float32_loses_are_named(self):
+        background = np.array([1.7e9, 0, 0]) + 0.1 * BACKGROUND
+        with pytest.warns(jaxshap.errors.PrecisionWarning, match="columns number 0 by"):
+            jaxshap.explain(model, self.times, background)
+        explained = jaxshap.explain(jaxshap.host(on_host), self.times, background)
+        expected = (self.times - background.mean(0)) * [1.0, 2.0, 4.0]
+        np.testing.assert_allclose(explained.values, expected, atol=1e-5)
+
+    @pytest.mark.filterwarnings("error::jaxshap.errors.PrecisionWarning")
+    def test_other_columns_are_not(self):
+        constant = np.broadcast_to([0.1, 1e9 + 0.1, np.nan], (2, 3))
+        for rows in (ROWS, 1e30 * ROWS, 1_000_000_007 * np.arange(6).reshape(2, 3)):
+            jaxshap.marginal(model, rows, rows)
+        jaxshap.marginal(lambda rows: jnp.nan_to_num(rows).sum(1), constant, constant)
+
+    def test_whole_numbers_that_do_not_fit_are_refused(self):
+        numbers, table = np.array([[1, 2, 3]]), jnp.arange(50.0)
+        for groups in (jaxshap.tokens(3), None):
+            with pytest.raises(jaxshap.InputError, match="to 1099511627779, and JAX is set to int"):
+                jaxshap.explain(lambda x: table[x].sum(1), numbers + 2**40, numbers, groups=groups)
+
+    def test_whole_outputs_too_large_for_their_differences_are_refused(self):
+        def whole(rows, offset):
+            return (10 * rows[:, 0]).astype(jnp.int32) + offset
+
+        with pytest.raises(jaxshap.ModelOutputError, match="returns whole numbers of up to 1073"):
+            jaxshap.explain(lambda rows: whole(rows, 2**30), ROWS, BACKGROUND)
+        for offset in (1000, 0):
+            jaxshap.marginal(lambda rows, offset=offset: whole(rows, offset), ROWS, BACKGROUND)
+        jaxshap.marginal(lambda rows: whole(1e7 * rows, 0), ROWS, BACKGROUND)
+
+
+@pytest.mark.parametrize("predict", [model, jaxshap.host(on_host)])
+def test_numbers_in_the_order_of_bytes_of_other_machines_are_the_same(predict):
+    foreign = jaxshap.explain(predict, ROWS.astype(">f8"), BACKGROUND.astype(">f4"))
+    usual = jaxshap.explain(predict, ROWS, BACKGROUND.astype("f4"))
+    np.testing.assert_array_equal(foreign.values, usual.values)

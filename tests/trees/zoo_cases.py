@@ -450,6 +450,13 @@ def catboost_cases():
             cat_margins,
             "log",
         ),
+        "catboost, ranks": fitted(
+            catboost.CatBoostRanker(**CAT, loss_function="YetiRank"),
+            X,
+            CLASSES,
+            predictions,
+            group_id=np.repeat([0, 1, 2], 20),
+        ),
         "catboost, sum of models": Case(summed, X, cat_margins, "identity"),
     }
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
@@ -13,12 +14,15 @@ from jaxshap.estimators.odd.gaussian_process import MAX_ENUMERABLE_PLAYERS, OddG
 from jaxshap.estimators.odd.process import Rows
 from jaxshap.estimators.odd.read_out import determines_low, left_out_squares
 from jaxshap.estimators.odd.sets import SetsOf
+from jaxshap.estimators.odd.sparse import MAX_SEARCH_FLOPS, Sparse, search_flops, searched
 from jaxshap.estimators.protocol import Estimate, Plan
 from jaxshap.estimators.stating import stated
 from jaxshap.games import num_sets, starts
 
 MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
 MAX_LEFT_OUT_RATIO = 0.1  # of squares left out, below which few signs explain the game better
+MAX_MISSED_RATIO = 2.0  # of squares left out, above which no process can make up for a search
+MAX_SPARSE_RATIO = 0.8  # of squares left out, below which what a search found is taken
 EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
 
 
@@ -107,7 +111,44 @@ class OddInteractions(BalancedPairs):
         return Estimate(values.at[places].set(own), error.at[places].set(own_error))
 
     def _read(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
-        """Values and errors in units of the targets: of the process, or of one with products of few
+        """Values and errors in units of the targets: of the process alone, or of the sparse
+        polynomial of `searched` and a process on what that misses of rows that it has not seen,
+        where this predicts them far better.
+        """
+        found = self._searched(rows, asked)
+        missed = (found.left_out**2).sum(0)
+        unit = jnp.sqrt(jax.lax.stop_gradient(missed) / rows.live.sum().astype(missed.dtype))
+        unit = jnp.where(unit > 0, unit, 1)
+        targets = jnp.stack([rows.targets, found.left_out / unit])
+
+        def fit(known, target):  # once more only where that can help; compiled once
+            needed = (missed < MAX_MISSED_RATIO * known).any()
+            read = jax.lax.cond(
+                needed,
+                lambda: self._of_process(rows._replace(targets=target), informative, asked),
+                lambda: (*jnp.zeros((2, *found.values.shape), missed.dtype), jnp.inf * known),
+            )
+            return jax.lax.stop_gradient(read[2]), read
+
+        _, (values, errors, squares) = jax.lax.scan(fit, jnp.full_like(missed, jnp.inf), targets)
+        better = unit**2 * squares[1] < MAX_SPARSE_RATIO * squares[0]
+        error = jnp.hypot(unit * errors[1], _unseen(rows, asked))
+        return (
+            jnp.where(better, found.values + unit * values[1], values[0]),
+            jnp.where(better, error, errors[0]),
+        )
+
+    def _searched(self, rows: Rows, asked: SetsOf) -> Sparse:
+        """What a search finds, or nothing where that would take long for so many outputs."""
+        outputs = rows.targets.shape[1]
+        if outputs * search_flops(*rows.signs.shape) <= MAX_SEARCH_FLOPS:
+            found = searched(rows, asked)
+            return found._replace(values=found.values[_places(asked)])
+        shape = (len(_places(asked)), outputs)
+        return Sparse(jnp.zeros(shape, rows.targets.dtype), rows.targets)
+
+    def _of_process(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
+        """Values, errors and squares left out: of the process, or of one with products of few
         signs only where that predicts pairs left out far better: it has no part for what it does
         not explain, which near enumeration is most of what the process knows.
 
@@ -122,7 +163,16 @@ class OddInteractions(BalancedPairs):
         better = better & has_all_twos(rows) if asked.odd else better
         low_error = jnp.where(determines_low(rows, asked.odd), errors[1], jnp.maximum(*errors))
         values = jnp.where(better, low.values, process.values)
-        return values, jnp.where(better, low_error, errors[0])
+        error = jnp.where(better, low_error, errors[0])
+        return values, error, jnp.where(better, low_squares, squares)
+
+
+def _unseen(rows: Rows, asked: SetsOf) -> Float[Array, "sets 1"]:
+    """What an interaction that none of K rows shows could do, as a standard error: coalitions not
+    seen depart independently, with a chance of 1/(K + 1), by as much as worths do.
+    """
+    departure = 1 / (1 + rows.live.sum().astype(rows.targets.dtype))
+    return departure * jnp.asarray(asked.spreads, rows.targets.dtype)[:, None]
 
 
 def _places(asked: SetsOf) -> np.ndarray:

@@ -7,7 +7,6 @@ interactions. Everything here is a closed form or a Gauss–Legendre integral th
 players.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -26,16 +25,16 @@ def sign_kernel(
 def value_cross(signs: Float[Array, "m n"], theta: Float[Array, "n"]) -> Float[Array, "m n"]:
     """Covariance of φ_i and the odd part at z: c ρ_i z_i ∫₋₁¹ Π_{r≠i} (1 + t ρ_r z_r) dt, ρ = tanh
     θ.
+
+    A sign has two values, so that logarithms of factors, and factors left out, are matrix products.
     """
-    scaled, offset = signs * jnp.tanh(theta), log_constant(theta, odd=True)
-
-    def node(total, point):
-        position, weight = point
-        factors = 1 + position * scaled
-        product = weight * jnp.exp(jnp.log(factors).sum(1) + offset)
-        return total + product[:, None] / factors, None
-
-    return scaled * jax.lax.scan(node, jnp.zeros_like(signs), _nodes(len(theta), theta.dtype))[0]
+    rho, (positions, weights) = jnp.tanh(theta), _nodes(len(theta), theta.dtype)
+    apart = positions[:, None] * rho
+    plus, minus = 1 + apart, 1 - apart  # factors of players with z = 1 and z = −1, for each node
+    logs = signs @ jnp.log(plus / minus).T / 2 + jnp.log(plus * minus).sum(1) / 2
+    products = weights * jnp.exp(logs + log_constant(theta, odd=True))
+    without = jnp.where(signs > 0, products @ (1 / plus), products @ (1 / minus))
+    return signs * rho * without
 
 
 def value_variance(theta: Float[Array, "n"]) -> Float[Array, "n"]:

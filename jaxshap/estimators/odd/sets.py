@@ -1,6 +1,7 @@
 """Interactions as read-outs of a mixture: an index of all sets of players up to a size."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 import jax
@@ -37,6 +38,13 @@ class SetsOf:
         """Those to which this half of a game matters."""
         sizes = range(1, self.order + 1)
         return tuple(s for s in sizes if has_weight(*self._of(s), self.odd))
+
+    @property
+    def spreads(self) -> Float[np.ndarray, "sets"]:
+        """Standard deviations of the index where worths are independent and of variance 1."""
+        sizes = [np.full(math.comb(self.num_players, s), s) for s in self.sizes]
+        variances = {s: worth_weights(*self._of(s)).squares[self.odd] for s in self.sizes}
+        return np.sqrt(np.array([variances[s] for s in np.concatenate(sizes).tolist()]))
 
     def __call__(
         self, mixture: SignMixture, signs: Float[Array, "m n"], told: Told

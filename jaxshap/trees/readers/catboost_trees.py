@@ -103,11 +103,17 @@ def _tree(
     )
 
 
+def _raw_prediction(model: Any, rows: Any) -> Any:
+    """By the method of the base class: that of a CatBoostRanker takes no type of prediction."""
+    base = next(kind for kind in type(model).__mro__ if kind.__name__ == "CatBoost")
+    return base.predict(model, rows, prediction_type="RawFormulaVal")
+
+
 READER = Reader(
     family="CatBoost",
     recognises=lambda model: comes_from(model, "catboost", "CatBoost"),
     is_fitted=lambda model: bool(model.is_fitted()),
     read=_read,
-    raw_prediction=lambda model, rows: model.predict(rows, prediction_type="RawFormulaVal"),
+    raw_prediction=_raw_prediction,
     is_exact=lambda model: not (model.is_fitted() and model.get_cat_feature_indices()),
 )

@@ -1,0 +1,193 @@
+"""The search for a few interactions among many: which sets are tried, and what they add."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from jaxshap.estimators.odd.greedy import MAX_CHOSEN, NUM_FOLDS, choose, fit_chosen
+from jaxshap.estimators.odd.nodes import sign_weight
+from jaxshap.estimators.odd.process import Rows
+from jaxshap.estimators.odd.sets import SetsOf
+from jaxshap.games import mapped, num_sets, sets_of_size, starts
+
+MAX_SMALL_SETS = 4096  # single players or pairs that a regression chooses from
+MAX_LARGER_SETS = 1024  # sets of two players more
+STRONG_PAIRS = 45  # whose unions are the sets of four players that are tried
+MAX_SEARCH_FLOPS = 4e11  # for all outputs together; above, nothing is searched
+
+
+class Sparse(NamedTuple):
+    """The index of each set in the games that were found, and the errors of rows left out."""
+
+    values: Float[Array, "sets out"]
+    left_out: Float[Array, "m out"]
+
+
+class _Sets(NamedTuple):
+    """Sets of one size, those that are `real`."""
+
+    members: Int[Array, "k size"]
+    real: Bool[Array, "k"]
+
+
+def search_flops(num_rows: int, num_players: int) -> float:
+    """Of a search for one output: each step compares every product with every row, twice."""
+    small = min(math.comb(num_players, 2), MAX_SMALL_SETS)
+    steps = _num_steps(num_rows)
+    return 8.0 * NUM_FOLDS * steps * num_rows * (small + MAX_LARGER_SETS + steps)
+
+
+def searched(rows: Rows, asked: SetsOf) -> Sparse:
+    """A sparse polynomial for each output, cross-fitted.
+
+    In the odd half the sets tried are all single players and the `MAX_LARGER_SETS` of all sets of
+    three players that go best with what single players leave; in the even half all pairs (the
+    `MAX_SMALL_SETS` best of them with more than 91 players), and the sets of four that unite two
+    of the `STRONG_PAIRS` strongest. Not tried are larger sets, sets of four players of whom no two
+    pairs show, and what is in no row: that is left to the estimate of the rest, and to its error.
+    """
+
+    def of_output(target):
+        return Sparse(*_of_output(rows.signs, rows.live, target, asked))
+
+    size = len(rows.signs) * (MAX_SMALL_SETS + NUM_FOLDS * MAX_CHOSEN) * rows.targets.dtype.itemsize
+    return jax.tree.map(jnp.transpose, mapped(of_output, rows.targets.T, 3 * size))
+
+
+def _of_output(
+    signs: Float[Array, "m n"], live: Bool[Array, "m"], target: Float[Array, "m"], asked: SetsOf
+) -> tuple[Float[Array, "sets"], Float[Array, "m"]]:
+    known, steps = jax.lax.stop_gradient(target), _num_steps(len(signs))
+    small = _small_sets(signs, live, known, asked.odd)
+    own = _products(signs, small)
+    count, unit = own.shape[1], own.shape[1] ** -0.5
+    alike = unit * own.sum(1, keepdims=True)  # all of them at once
+    constant = jnp.full_like(alike, not asked.odd)
+    begin = jnp.concatenate([constant, alike, own], axis=1)
+
+    def wave(larger, _):
+        products = jnp.concatenate([begin, _products(signs, larger)], axis=1)
+        chosen = choose(products, known, live, steps)
+        coefficients, rest = fit_chosen(chosen, products.shape[1], known, live)
+        return _larger_sets(signs, rest, small, coefficients[2 : 2 + count], asked.odd), (
+            chosen,
+            larger,
+        )
+
+    none = _no_sets(*_shape_of_larger(asked.num_players, count, asked.odd))
+    _, waves = jax.lax.scan(wave, none, length=2)  # without larger sets, and with those found
+    best = jnp.argmin(waves[0].squares.min(1))
+    chosen, larger = jax.tree.map(lambda array: array[best], waves)
+    coefficients, left_out = fit_chosen(chosen, 2 + count + len(larger.real), target, live)
+    of_small = coefficients[2 : 2 + count] + unit * coefficients[1]
+    values = jnp.zeros(num_sets(asked.num_players, asked.order) - 1, target.dtype)
+    values = _added(values, small, of_small, asked)
+    return _added(values, larger, coefficients[2 + count :], asked), left_out
+
+
+def _num_steps(num_rows: int) -> int:
+    return max(1, min(num_rows // 3, MAX_CHOSEN))
+
+
+def _no_sets(count: int, size: int) -> _Sets:
+    return _Sets(jnp.zeros((count, size), jnp.int32), jnp.zeros(count, bool))
+
+
+def _shape_of_larger(num_players: int, num_small: int, odd: bool) -> tuple[int, int]:
+    """How many larger sets are tried, and their size."""
+    if odd:
+        return max(1, min(math.comb(num_players, 3), MAX_LARGER_SETS)), 3
+    return max(1, math.comb(min(num_small, STRONG_PAIRS), 2)), 4
+
+
+def _products(signs: Float[Array, "m n"], sets: _Sets) -> Float[Array, "m k"]:
+    return jnp.where(sets.real, signs[:, sets.members].prod(2), 0)
+
+
+def _small_sets(
+    signs: Float[Array, "m n"], live: Bool[Array, "m"], target: Float[Array, "m"], odd: bool
+) -> _Sets:
+    """All single players, or the pairs that go best with what sizes alone do not explain."""
+    num_players = signs.shape[1]
+    sets = jnp.asarray(sets_of_size(num_players, 1 if odd else 2))
+    if len(sets) > MAX_SMALL_SETS and not odd:
+        place = jnp.abs(signs.sum(1)).astype(int)
+        sizes = jnp.where(live[:, None], jax.nn.one_hot(place, num_players + 1), 0)
+        sizes = sizes.astype(signs.dtype)
+        rest = target - sizes @ (sizes.T @ target / jnp.maximum(sizes.sum(0), 1))
+        fit = jnp.abs((signs * rest[:, None]).T @ signs)[sets[:, 0], sets[:, 1]]
+        sets = sets[jax.lax.top_k(fit, MAX_SMALL_SETS)[1]]
+    return _Sets(sets, jnp.ones(len(sets), bool))
+
+
+def _larger_sets(
+    signs: Float[Array, "m n"],
+    rest: Float[Array, "m"],
+    small: _Sets,
+    coefficients: Float[Array, "k"],
+    odd: bool,
+) -> _Sets:
+    """Sets of three players that go best with the rest, or unions of the strongest pairs."""
+    return _triples(signs, rest) if odd else _unions(small, coefficients)
+
+
+def _triples(signs: Float[Array, "m n"], rest: Float[Array, "m"]) -> _Sets:
+    num_players = signs.shape[1]
+    count, _ = _shape_of_larger(num_players, num_players, odd=True)
+    kept = min(count, num_players**2)
+    above = jnp.arange(num_players)
+    ordered = above[:, None] < above
+
+    def of_first(first):
+        fit = jnp.abs((signs * (signs[:, first] * rest)[:, None]).T @ signs)
+        best, place = jax.lax.top_k(
+            jnp.where(ordered & (above[:, None] > first), fit, -1).ravel(), kept
+        )
+        return best, jnp.stack(
+            [jnp.full(kept, first), place // num_players, place % num_players], 1
+        )
+
+    fit, members = jax.lax.map(of_first, above)
+    best, place = jax.lax.top_k(fit.ravel(), count)
+    return _Sets(members.reshape(-1, 3)[place].astype(jnp.int32), best >= 0)
+
+
+def _unions(pairs: _Sets, coefficients: Float[Array, "k"]) -> _Sets:
+    strong = min(len(pairs.members), STRONG_PAIRS)
+    if strong < 2:
+        return _no_sets(1, 4)
+    size, place = jax.lax.top_k(jnp.abs(coefficients), strong)
+    best = pairs.members[place]
+    first, second = np.triu_indices(strong, 1)
+    members = jnp.sort(jnp.concatenate([best[first], best[second]], axis=1), axis=1)
+    apart = (jnp.diff(members, axis=1) > 0).all(1)
+    return _Sets(members, apart & (size[second] > 0))
+
+
+def _added(
+    values: Float[Array, "sets"], sets: _Sets, coefficients: Float[Array, "k"], asked: SetsOf
+) -> Float[Array, "sets"]:
+    """With what products of these signs add to the index of every set within them."""
+    large = sets.members.shape[1]
+    coefficients = jnp.where(sets.real, coefficients, 0)
+    for size in range(1, min(asked.order, large) + 1):
+        weight = float(sign_weight(asked.index, asked.order, size, large - size))
+        for inside in itertools.combinations(range(large), size) if weight else ():
+            place = _position(sets.members[:, inside], asked.num_players)
+            values = values.at[place].add(weight * coefficients)
+    return values
+
+
+def _position(members: Int[Array, "k size"], num_players: int) -> Int[Array, "k"]:
+    """Where sets stand among all sets, ∅ not counted."""
+    size = members.shape[1]
+    after = jnp.zeros(len(members), jnp.int32)
+    for turn in range(size):
+        ways = [math.comb(num_players - 1 - player, size - turn) for player in range(num_players)]
+        after = after + jnp.asarray(ways, jnp.int32)[members[:, turn]]
+    return starts(num_players, size)[size] + math.comb(num_players, size) - 2 - after
