@@ -117,7 +117,7 @@ def even_grids(
     ordered = np.sort([numbers_of(sample, column) for column in columns], axis=1)
     num_distinct = 1 + (np.diff(ordered, axis=1) > 0).sum(1)
     low, high = (_percentile(ordered, share) for share in percentiles)
-    even = np.linspace(low, high, resolution, axis=1).astype(sample.rows.dtype)
+    even = np.linspace(low, high, int(resolution), axis=1).astype(sample.rows.dtype)
     grids = {}
     for number, column in enumerate(columns):
         if column in levels or num_distinct[number] < resolution:

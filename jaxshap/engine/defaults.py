@@ -24,9 +24,10 @@ from jaxshap.games import Game, shown
 MAX_BUDGET = 2**31 - 1  # coalitions are counted in int32
 MIN_BUDGET = 512  # evaluations that nobody minds: all coalitions of nine players
 EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
+FITS_OF_FIRST_STAGE = 4  # to a single output that a fit from scratch, or to all, costs more
 STRATA_OF_PROCESSES = 5  # per evaluation per player: from there on linear read-outs are as good
 STRATA_OF_ONE_PROCESS = 3  # per √ of the same, where there is time for one process for all only
-MANY_PLAYERS = 200  # from whom on a linear read-out knows as much as a process, from as many as
+MANY_PLAYERS = 200  # from whom on a linear read-out is nearly as good as a process, from
 WELL_DETERMINED = 8  # evaluations per player, to
 FEW_EVALUATIONS = 4096  # whose pairs have a covariance of their own in the read-out
 
@@ -73,13 +74,15 @@ def default_process(game: Game, budget: int, fits: int = 1) -> Estimator:
 
     `fits` is how many of them each stratum and output takes.
     """
-    fits *= game.num_strata * math.prod(game.empty.shape)
+    fits *= game.num_strata * (math.prod(game.empty.shape) + FITS_OF_FIRST_STAGE)
     quick = fits * fit_flops(budget // 2) <= MAX_FIT_FLOPS
     return Scattered(OddGP()) if game.num_strata > 1 and quick else OddGP()
 
 
 def _is_read_out(num_players: int, budget: int, most: int) -> bool:
-    """Whether many players have budgets at which a linear read-out is as good as a process."""
+    """Whether many players have budgets at which the error of a linear read-out is within a tenth
+    of that of a process, at a hundredth of its time.
+    """
     enough = budget >= WELL_DETERMINED * num_players
     return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS
 

@@ -54,9 +54,7 @@ def solve_on_host(
     return jax.tree.map(shaped, in_units(jax.tree.map(shown, solved), unit, rounding))
 
 
-def _solve_scaled(
-    estimator: Estimator, plan: Plan, worths: Any, total: Any, each: bool
-) -> Estimate:
+def _solve_scaled(estimator: Any, plan: Plan, worths: Any, total: Any, each: bool) -> Estimate:
     """With padding up to the sizes of the plan and, to be compiled, to a bucket of outputs."""
     in_numpy = estimator.solves_in_numpy(plan.coalitions.shape[-1])
     count = worths.shape[-1]

@@ -91,9 +91,9 @@ class Balanced(Estimator):
     def solve(
         self,
         plan: Plan,
-        worths: Float[Array | np.ndarray, "m *out"],
-        empty: Float[Array | np.ndarray, "*out"],
-        full: Float[Array | np.ndarray, "*out"],
+        worths: Float[Any, "m *out"],
+        empty: Float[Any, "*out"],
+        full: Float[Any, "*out"],
     ) -> Estimate:
         num_coalitions, num_players = plan.coalitions.shape
         if num_players > MAX_PLAYERS:
@@ -105,9 +105,9 @@ class Balanced(Estimator):
     def solve_strata(
         self,
         plan: Plan,
-        worths: Float[Array | np.ndarray, "m strata *out"],
-        empty: Float[Array | np.ndarray, "strata *out"],
-        full: Float[Array | np.ndarray, "strata *out"],
+        worths: Float[Any, "m strata *out"],
+        empty: Float[Any, "strata *out"],
+        full: Float[Any, "strata *out"],
     ) -> Estimate:
         """As `Estimator.solve_strata`; all strata together tell how rough the game is.
 

@@ -66,18 +66,21 @@ class BoostedTrees(Surrogate):
         depth = min(self.depth, num_players)
         shares = jnp.asarray(_shares(depth), dtype)
 
-        def add_tree(residuals, _):
+        def add_tree(carry, _):
+            residuals, values = carry
             players, leaf = _grow(member, residuals, counted, depth, self.ridge)
             at_leaf = jax.nn.one_hot(leaf, 2**depth, dtype=dtype)
             summed = counted * jnp.where(jnp.arange(2)[:, None] == 0, residuals, 1)
             total, number = summed @ at_leaf
             table = self.learning_rate * total / (number + self.ridge)
-            return residuals - table[leaf], (jnp.stack(players), shares @ table)
+            for player, share in zip(players, shares @ table, strict=True):
+                values = values + jnp.where(jnp.arange(num_players) == player, share, 0)
+            return (residuals - table[leaf], values), None
 
         mean = (counted * worths).sum() / counted.sum()
-        residuals, trees = jax.lax.scan(add_tree, worths - mean, length=self.num_trees)
-        players, values = (part.reshape(-1) for part in trees)  # of all trees, added up at once
-        return worths - residuals, values @ jax.nn.one_hot(players, num_players, dtype=dtype)
+        start = (worths - mean, jnp.zeros(num_players, dtype))
+        (residuals, values), _ = jax.lax.scan(add_tree, start, length=self.num_trees)
+        return worths - residuals, values
 
 
 def _shares(depth: int) -> Float[np.ndarray, "{depth} 2**{depth}"]:

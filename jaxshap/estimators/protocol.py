@@ -2,10 +2,9 @@
 
 import abc
 import inspect
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 from jaxshap.games import array_library, full_precision, mapped
@@ -38,7 +37,7 @@ class Plan(NamedTuple):
     constants: PyTree = ()
 
     @property
-    def live(self) -> Bool[Array | np.ndarray, "m"]:
+    def live(self) -> Bool[Any, "m"]:
         """Which coalitions are real, not padding."""
         return array_library(self.coalitions).arange(len(self.coalitions)) < self.num_live
 

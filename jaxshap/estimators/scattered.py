@@ -77,9 +77,9 @@ class Scattered(Estimator):
     def solve(
         self,
         plan: Plan,
-        worths: Float[Array | np.ndarray, "m strata *out"],
-        empty: Float[Array | np.ndarray, "strata *out"],
-        full: Float[Array | np.ndarray, "strata *out"],
+        worths: Float[Any, "m strata *out"],
+        empty: Float[Any, "strata *out"],
+        full: Float[Any, "strata *out"],
     ) -> Estimate:
         """Estimate the values from the parts of the worths; strata of weight 0 add nothing.
 

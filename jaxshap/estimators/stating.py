@@ -3,21 +3,18 @@
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.estimators.protocol import Estimate
 from jaxshap.games import array_library, held_fixed
 
-Numbers = Array | np.ndarray
-
 
 def stated(
-    values: Float[Numbers, "n *out"],
-    std_error: Float[Numbers, "n *out"],
+    values: Float[Any, "n *out"],
+    std_error: Float[Any, "n *out"],
     *,
-    degrees: float | Float[Numbers, "..."] | Int[Numbers, "..."] = float("inf"),
-    exact: bool | Bool[Numbers, "..."] = False,
+    degrees: float | Float[Any, "..."] | Int[Any, "..."] = float("inf"),
+    exact: bool | Bool[Any, "..."] = False,
 ) -> Estimate:
     """An estimate whose fields all have the shape of its values.
 
@@ -101,8 +98,8 @@ def less_rounded(whole: Float[Array, "..."], part: Float[Array, "..."]) -> Float
 
 
 def pooled_degrees(
-    variances: Float[Numbers, "parts ..."], degrees: Float[Numbers, "..."]
-) -> Float[Numbers, "..."]:
+    variances: Float[Any, "parts ..."], degrees: Float[Any, "..."]
+) -> Float[Any, "..."]:
     """Degrees of freedom of a sum of independent variances (Welch and Satterthwaite), which lie
     between the least and the sum of those of the parts.
     """

@@ -1,6 +1,7 @@
 """Explanations from explanations: sizes, means, sums and maxima, differences, samples."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,7 @@ def minus(self: Any, other: Any) -> Any:
     """The values of one explanation less those of another, of the same shape and features.
 
     Errors are added up, which bounds that of the difference: explanations may share their draws.
+    Outputs of other names are called after both.
     """
     if not hasattr(other, "feature_names"):
         return NotImplemented
@@ -162,10 +164,30 @@ def minus(self: Any, other: Any) -> Any:
         exact=self.exact and other.exact,
         degrees=float(degrees) if np.ndim(degrees) == 0 else degrees,
         base_values=self.base_values - other.base_values,
+        output_names=_names_of_differences(self.output_names, other.output_names),
+        row_outputs=_row_outputs_of_differences(self.row_outputs, other.row_outputs),
         kind=f"difference of {self.kind}s",
         source=None,
         interactions=None,
     )
+
+
+def _names_of_differences(
+    first: Sequence[str] | None, second: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    if first is None or second is None:
+        return None
+    pairs = zip(first, second, strict=True)
+    return tuple(own if own == other else f"{own} − {other}" for own, other in pairs)
+
+
+def _row_outputs_of_differences(
+    first: np.ndarray | None, second: np.ndarray | None
+) -> np.ndarray | None:
+    if first is None or second is None:
+        return None
+    names = _names_of_differences(first.ravel().tolist(), second.ravel().tolist())
+    return np.array(names).reshape(first.shape)
 
 
 def sample(self: Any, max_samples: int, *, key: int = 0) -> Any:

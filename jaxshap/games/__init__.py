@@ -50,6 +50,7 @@ from jaxshap.games.numbers import as_array as as_array
 from jaxshap.games.numbers import as_numbers as as_numbers
 from jaxshap.games.numbers import holds_numbers as holds_numbers
 from jaxshap.games.numbers import is_real as is_real
+from jaxshap.games.partitions import read_partition as read_partition
 from jaxshap.games.precision import as_worths as as_worths
 from jaxshap.games.precision import at_least_float32 as at_least_float32
 from jaxshap.games.precision import full_precision as full_precision

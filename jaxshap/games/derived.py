@@ -1,7 +1,6 @@
 """Games from tables of worths, and games from games: groups of players, differences."""
 
 import dataclasses
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games.arguments import shown
 from jaxshap.games.game import Game, Host, check_game, make_game
 from jaxshap.games.numbers import as_array
+from jaxshap.games.partitions import read_partition
 from jaxshap.games.precision import widened
 
 
@@ -82,24 +81,13 @@ def grouped(game: Game, groups: Any) -> Game:
         [5.0, 3.0]
     """
     check_game(game)
-    if not np.iterable(groups):
-        raise InputTypeError(f"groups={shown(groups)}: pass one list of players per group.")
-    members = [_members(group) for group in groups]
-    listed = sorted(player for group in members for player in group)
-    if listed != list(range(game.num_players)) or not all(members):
-        raise InputError(
-            f"groups must name each of the players 0..{game.num_players - 1} once and none may be "
-            f"empty: got {members}."
-        )
-    group_of = np.empty(game.num_players, int)
-    for number, group in enumerate(members):
-        group_of[group] = number
+    group_of, number = read_partition(groups, game.num_players, "players")
     value = game.value
     if isinstance(value, Host):
         wrapped: Callable = Host(_HostGrouped(value, group_of), value.bytes_per_item)
     else:
         wrapped = _Grouped(value, jnp.asarray(group_of))
-    return dataclasses.replace(game, value=wrapped, num_players=len(members))
+    return dataclasses.replace(game, value=wrapped, num_players=number)
 
 
 def minus(game: Game, other: Game) -> Game:
@@ -153,20 +141,6 @@ def minus(game: Game, other: Game) -> Game:
     ends = (game.empty - other.empty, game.full - other.full)
     empty, full = map(np.asarray, ends) if game.on_host else ends
     return Game(value, empty, full, game.num_players, f"{game.name} − {other.name}")
-
-
-def _members(group: Any) -> list[int]:
-    """The player numbers of a group."""
-    try:
-        players = list(group)
-        if not any(isinstance(player, bool) for player in players):
-            return [operator.index(player) for player in players]
-    except TypeError:
-        pass
-    raise InputTypeError(
-        f"{shown(group)} is not a group: pass a list of player numbers, such as [0, 3] "
-        "(np.flatnonzero(mask) for a mask)."
-    )
 
 
 @jax.tree_util.register_dataclass

@@ -29,8 +29,8 @@ def narrowed(array: Shaped[Array | np.ndarray, "..."], what: str) -> Any:
 
 
 def warn_of_rounding(
-    given: tuple[Shaped[Array | np.ndarray, "rows columns"], ...],
-    kept: tuple[Shaped[Array | np.ndarray, "rows columns"], ...],
+    given: tuple[Shaped[Array | np.ndarray, "_ columns"], ...],
+    kept: tuple[Shaped[Array | np.ndarray, "_ columns"], ...],
 ) -> None:
     """Name the columns in which numbers that differed no longer do, such as times in seconds.
 

@@ -11,7 +11,14 @@ from jaxtyping import Array, Float, Int
 from jaxshap.engine import compiled
 from jaxshap.errors import InputError
 from jaxshap.estimators import NodeWeights, diagonal_nodes
-from jaxshap.games import MOST_SETS, full_precision, num_sets, set_positions, sets_of_size
+from jaxshap.games import (
+    MOST_SETS,
+    check_kind,
+    full_precision,
+    num_sets,
+    set_positions,
+    sets_of_size,
+)
 from jaxshap.interactions.index_values import Interactions
 from jaxshap.interactions.indices import check_indices
 from jaxshap.trees import (
@@ -67,6 +74,7 @@ def tree_interactions(
         >>> found.sets, np.asarray(found.values[:, 0, 0]).round(3).tolist()
         ([(0,), (1,), (0, 1)], [1.5, 1.5, 1.0])
     """
+    check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
     number = ensemble.structure.num_features
     check_indices(index, order, number)
     if num_sets(number, order) > MOST_SETS:

@@ -82,7 +82,7 @@ def _group_number(disparity: Disparity, group: Any) -> int:
     known = disparity.groups.tolist()
     if group is None and len(known) > 1:
         raise InputError(f"there are several groups, {known}: pick one with group=.")
-    if group is not None and group not in known:
+    if group is not None and (np.ndim(group) > 0 or group not in known):
         raise InputError(
             f"group={group!r} is not one of {known}, which were compared with "
             f"{disparity.reference!r}."

@@ -68,6 +68,8 @@ def credible_intervals(
         >>> sorted(label.get_text() for label in ax.get_yticklabels())
         ['a', 'b', 'c']
     """
+    known = BayesPosterior, EfficientPosterior
+    check_kind(posterior, known, "posterior", "what bayes_shap or efficient_bayes_shap returned")
     values = np.asarray(posterior.values, float)
     if values.ndim != 1:
         raise InputError(

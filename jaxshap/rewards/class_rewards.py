@@ -10,7 +10,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float, Integer
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import as_array, is_real
+from jaxshap.games import as_array, is_real, read_flag
 
 
 @jax.tree_util.register_dataclass
@@ -79,7 +79,7 @@ def class_probability(classes: Any = None, *, logits: bool = False) -> ClassRewa
         >>> print(np.asarray(jaxshap.shapley_values(of_first))[:, 0].round(3))
         [0.4 0.2]
     """
-    return _Probability(classes, logits)
+    return _Probability(classes, read_flag(logits, "logits"))
 
 
 def log_odds(classes: Any = None, *, logits: bool = False) -> ClassReward:
@@ -100,7 +100,7 @@ def log_odds(classes: Any = None, *, logits: bool = False) -> ClassReward:
         >>> print(np.asarray(jaxshap.shapley_values(of_first))[:, 0].round(2))
         [1.79 0.98]
     """
-    return _LogOdds(classes, logits)
+    return _LogOdds(classes, read_flag(logits, "logits"))
 
 
 def agreement(classes: Any = None) -> ClassReward:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import read_flag
 from jaxshap.rewards.class_rewards import at_class, check_classes, read_labels
 
 
@@ -39,11 +40,12 @@ def loss(labels: Any, kind: str | Callable = "squared", *, logits: bool = False)
         >>> jaxshap.shapley_values(squared)[:, 0].tolist()
         [-3.0, -6.0]
     """
-    if kind not in _LOSSES and not callable(kind):
+    is_known = isinstance(kind, str) and kind in _LOSSES
+    if not is_known and not callable(kind):
         raise InputError(
             f"kind={kind!r}: pass one of {list(_LOSSES)}, or a function of (outputs, labels)."
         )
-    read = read_labels(labels, "labels")
+    read, logits = read_labels(labels, "labels"), read_flag(logits, "logits")
     if not read.ndim:
         raise InputError(f"labels={labels!r} is a single number: pass one label per row.")
     if isinstance(kind, str):

@@ -11,7 +11,16 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import Game, Host, as_numbers, as_pytree, check_game, full_precision, widened
+from jaxshap.games import (
+    Game,
+    Host,
+    as_numbers,
+    as_pytree,
+    check_game,
+    check_kind,
+    full_precision,
+    widened,
+)
 from jaxshap.rewards.class_rewards import ClassReward
 
 
@@ -51,6 +60,8 @@ def reward(
             f"{function!r} is not a reward: pass a function of the outputs, or one of "
             "jaxshap.rewards, such as loss(labels)."
         )
+    if name is not None:
+        check_kind(name, str, "name", "a text")
     full = jnp.asarray(game.full)
     settled: Any = function.for_rows(full) if isinstance(function, ClassReward) else function
     name = name or getattr(settled, "name", getattr(settled, "__name__", "reward"))

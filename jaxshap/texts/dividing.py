@@ -131,7 +131,13 @@ def divided(text: str, divide: Divide, where: str) -> Divided:
         raise InputTypeError(f"{where} is {type(text).__name__}: pass texts as strings.")
     if not text.strip():
         raise InputError(f"{where} is empty: leave it out, it has no players.")
-    spans = np.asarray(divide(text), np.int64).reshape(-1, 2)
+    parts: Any = divide(text)
+    if callable(parts):
+        raise InputTypeError(
+            "players= makes a function in place of parts of a text: call it first, as in "
+            "players=jaxshap.texts.pieces(tokenizer)."
+        )
+    spans = np.asarray(parts, np.int64).reshape(-1, 2)
     if not len(spans):
         raise InputError(f"players= finds nothing in {where}: divide it in another way.")
     inside = (spans[:, 0] < spans[:, 1]).all() and spans.min() >= 0 and spans.max() <= len(text)

@@ -8,6 +8,7 @@ import numpy as np
 from jaxshap.engine import BatchSize
 from jaxshap.errors import InputError, InputTypeError
 from jaxshap.estimators import Estimator
+from jaxshap.games import check_function
 from jaxshap.texts.absences import Absence, Embedded, Hidden, MaskToken, Removed
 from jaxshap.texts.chosen import Chosen, Played
 from jaxshap.texts.dividing import Divide, Divided, check_several, divided
@@ -40,6 +41,7 @@ def read_texts(
     its own.
     """
     check_model(model)
+    check_function(players, "players", "a way to divide texts, such as jaxshap.texts.words")
     parts = [
         divided(text, players, where) for text, where in zip(texts, places(texts), strict=True)
     ]

@@ -124,7 +124,7 @@ def root_step_bound(
         (19.4838, 1.9484)
     """
     read_whole(num_steps, "num_steps")
-    return 6 * radius * condition(num_players, radius, bound, importance) / math.sqrt(num_steps)
+    return 6 * condition(num_players, radius, bound, importance) * radius / math.sqrt(num_steps)
 
 
 def constant_step_bound(
@@ -175,6 +175,13 @@ def constant_step_bound(
     left = (1 - shrinkage) ** num_steps  # what the steps leave of the squared distance
     if average:
         left = (1 - left) / (shrinkage * num_steps)
-    start = (2 * radius if distance is None else distance) ** 2
+    start = squared_start(radius, distance)
     noise = step * gradient_bound(num_players, radius, bound, importance) ** 2 / convexity
     return left * start + noise
+
+
+def squared_start(radius: float, distance: float | None) -> float:
+    """The squared distance from the equal split to the values, at most (2D)²."""
+    radius = read_number(radius, "radius", least=0)
+    start = 2 * radius if distance is None else read_number(distance, "distance", least=0)
+    return start**2

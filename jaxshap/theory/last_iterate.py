@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxshap.theory.bounds import condition
+from jaxshap.theory.bounds import condition, squared_start
 from jaxshap.theory.eigenvalues import strong_convexity
+from jaxshap.theory.sample_sizes import check_chance
 
 
 class ConstantSteps(NamedTuple):
@@ -64,8 +65,9 @@ def constant_steps(
         >>> reached <= 0.05 * 0.1
         True
     """
+    check_chance(epsilon, delta)
     target = delta * epsilon
-    start = (2 * radius if distance is None else distance) ** 2
+    start = squared_start(radius, distance)
     noise = np.arange(1, 1000) / 1000  # the share of the target that goes to γB²/μ
     squared_condition = condition(num_players, radius, bound, importance) ** 2
     pace = np.minimum(noise * target / squared_condition, 0.5)  # γμ

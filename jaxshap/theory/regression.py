@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from jaxshap.errors import InputError
+from jaxshap.games import read_whole
+from jaxshap.theory.sample_sizes import check_chance
 
 NUM_SPLITS = 99  # ways tried to share out the chance of failing, and to bound the Gram matrix
 
@@ -42,11 +43,8 @@ def leverage_draws(epsilon: float, delta: float, num_columns: int) -> int:
         >>> few < many < 10 * few
         True
     """
-    if not (epsilon > 0 and 0 < delta < 1 and num_columns >= 1):
-        raise InputError(
-            f"epsilon={epsilon}, delta={delta}, num_columns={num_columns}: pass a positive "
-            "epsilon, a delta between 0 and 1 and one column or more."
-        )
+    check_chance(epsilon, delta)
+    read_whole(num_columns, "num_columns")
     grid = np.arange(1, NUM_SPLITS + 1) / (NUM_SPLITS + 1)
     loss, share = np.meshgrid(grid, grid)  # η, and the share of δ that the Gram matrix gets
     exponent = (1 - loss) * np.log1p(-loss) + loss

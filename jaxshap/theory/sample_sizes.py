@@ -86,7 +86,7 @@ def chebyshev_draws(epsilon: float, delta: float, variance: float) -> int:
         >>> jaxshap.theory.chebyshev_draws(epsilon=0.5, delta=0.25, variance=1.0)
         16
     """
-    _check_chance(epsilon, delta)
+    check_chance(epsilon, delta)
     read_number(variance, "variance", least=0)
     return math.ceil(variance / (delta * epsilon**2))
 
@@ -119,7 +119,7 @@ def inverse_steps(
         >>> jaxshap.theory.inverse_step_bound(steps, 8, 2.0, 1.0) <= 0.05 * 0.1
         True
     """
-    _check_chance(epsilon, delta)
+    check_chance(epsilon, delta)
     at_start = inverse_step_bound(0, num_players, radius, bound, importance)
     return math.ceil(at_start / (delta * epsilon))
 
@@ -155,12 +155,12 @@ def root_steps(
         >>> round(many / few, 3)
         4.0
     """
-    _check_chance(epsilon, delta)
+    check_chance(epsilon, delta)
     share = max(delta, 1 / (2 + 4 * math.sqrt(math.log(2 / delta))))
     at_start = root_step_bound(1, num_players, radius, bound, importance)
     return math.ceil((at_start / (share * epsilon)) ** 2)
 
 
-def _check_chance(epsilon: float, delta: float) -> None:
+def check_chance(epsilon: float, delta: float) -> None:
     read_number(epsilon, "epsilon", above=0)
     read_number(delta, "delta", above=0, below=1)

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jaxshap.engine import byte_limit, read_key
 from jaxshap.errors import InputError
-from jaxshap.games import read_whole
+from jaxshap.games import read_partition, read_whole
 from jaxshap.inputs import read_background, read_table, read_weights
 from jaxshap.values import Score, Support, checked_weights, learn_support
 
@@ -76,7 +76,8 @@ def off_manifold_share(
             alike.
         inside: the share of the data whose score counts as inside, 0.95 by default.
         neighbours: which nearest row the default score looks at, 5 by default.
-        groups: the column numbers of each player; by default each column plays alone.
+        groups: the column numbers of each player, together all columns; by default each column
+            plays alone.
         num_orderings: how many orderings to draw per row, 64 by default.
         key: a JAX key, or an int that makes one.
 
@@ -115,25 +116,14 @@ def off_manifold_share(
         known = jnp.asarray(read_background(data, table), references.dtype)
         shares = jnp.full(len(known), 1 / len(known), known.dtype)
     support = learn_support(known, shares, score, inside, neighbours)
-    owner = _owners(groups, rows.shape[1])
-    number = rows.shape[1] if groups is None else len(groups)
+    owner, number = np.arange(rows.shape[1]), rows.shape[1]
+    if groups is not None:
+        owner, number = read_partition(groups, number, "columns")
     row_bytes = 4 * (number + 1) * (len(references) + rows.shape[1]) * rows.dtype.itemsize
     batch = max(1, byte_limit() // row_bytes)
     walk = _Walk(support, references, weights, jnp.asarray(owner), number, batch)
     points, gains = map(np.asarray, _walked(walk, rows, read_key(key), num_orderings))
     return OffManifold(points.mean(0), _error(points), gains.mean(0), _error(gains), 1 - inside)
-
-
-def _owners(
-    groups: Sequence[Sequence[int]] | None, num_columns: int
-) -> Int[np.ndarray, "{num_columns}"]:
-    """The player that each column belongs to."""
-    if groups is None:
-        return np.arange(num_columns)
-    owner = np.empty(num_columns, int)
-    for player, columns in enumerate(groups):
-        owner[list(columns)] = player
-    return owner
 
 
 @jax.tree_util.register_dataclass

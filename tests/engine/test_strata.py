@@ -221,7 +221,7 @@ class TestExplain:
             (199, 1, 2446, jaxshap.OddGP()),
             (200, 1, 2448, jaxshap.Balanced()),
             (341, 1, 2730, jaxshap.Balanced()),
-            (341, 9, 2730, jaxshap.OddGP()),
+            (341, 9, 2730, jaxshap.Scattered()),
             (342, 1, 2732, jaxshap.OddGP()),  # which makes more of few evaluations
             (300, 1, 4098, jaxshap.OddGP()),  # and learns from many
             (300, 1, 601, jaxshap.Permutation()),

@@ -19,7 +19,7 @@ from jaxshap.estimators.odd import read_out as odd_read_out
 from jaxshap.estimators.odd.design import balanced_pairs
 from jaxshap.estimators.odd.fit import fit
 from jaxshap.estimators.odd.mixture import SignMixture
-from jaxshap.estimators.odd.priors import first_prior, start
+from jaxshap.estimators.odd.priors import first_prior, smooth_start, start
 from jaxshap.estimators.odd.process import Rows
 
 N = 5
@@ -519,3 +519,27 @@ def test_errors_say_what_an_interaction_that_no_pair_shows_could_do():
     pairwise = np.asarray(errors(additive + 3 * players[:, 0] * players[:, 5])[1])
     assert (pairwise > 0).all()
     assert (pairwise < np.asarray(stated) / 2).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 3.0])
+def test_a_fit_begins_at_the_likelier_of_two_places(noise):
+    """An additive game is smooth; beside noise of three times its size, nearby worths differ."""
+    with jax.enable_x64(True):
+        rng = np.random.default_rng(1)
+        signs = rng.choice([-1.0, 1.0], (60, 20))
+        targets = signs @ rng.normal(size=(20, 1)) / 4 + noise * rng.normal(size=(60, 1))
+        rows = Rows(jnp.asarray(signs), jnp.ones(60, bool), jnp.asarray(targets))
+        rough, smooth = (make(20, jnp.float64, True) for make in (start, smooth_start))
+        prior = first_prior(20, jnp.float64, True)
+        for order in ((rough, smooth), (smooth, rough)):
+            begin = sign_fit._likelier(rows, *order, prior, 1e-12)
+            expected = smooth if noise == 0 else rough
+            assert begin.log_nu == expected.log_nu
+            assert begin.log_w == expected.log_w
+
+
+def test_products_of_few_signs_are_left_out_where_no_plan_can_have_all_twos():
+    few, many = (start(count, jnp.float32, True) for count in (48, 49))
+    assert few.has_low
+    assert not many.has_low
+    assert start(49, jnp.float32, False).has_low

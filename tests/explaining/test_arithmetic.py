@@ -136,3 +136,24 @@ def test_cohorts_are_named_by_the_words_on_their_side():
     X = pd.DataFrame({"town": town, "age": zeros})
     ex = jaxshap.explain(lambda x: 2.0 * (x["town"] == "Rome") + x["age"], X, X)
     assert list(ex.cohorts(9)) == ["town = Bern or Oslo", "town = Rome"]
+
+
+def test_a_difference_of_outputs_with_other_names_is_called_after_both():
+    def classes(rows):
+        scores = np.exp(np.stack([rows[:, 0], rows[:, 1] * rows[:, 2], rows[:, 2]], 1))
+        return scores / scores.sum(1, keepdims=True)
+
+    names, few = ["ant", "bee", "cat"], X[:, :3]
+    explain = jaxshap.host(classes), few, few
+    every = jaxshap.explain(*explain, output_names=names)
+    difference = every[..., "cat"] - every[..., "ant"]
+    assert difference.output_names == ("cat − ant",)
+    assert (every[:, :, ["ant", "cat"]] - every[:, :, ["ant", "bee"]]).output_names == (
+        "ant",
+        "cat − bee",
+    )
+    top = jaxshap.explain(*explain, output_names=names, outputs=jaxshap.Top(2))
+    margin = top[:, :, [0]] - top[:, :, [1]]
+    expected = [[f"{best} − {next_best}"] for best, next_best in top.row_outputs]
+    assert margin.row_outputs.tolist() == expected
+    assert (top - every[:, :, [0, 1]]).row_outputs is None

@@ -82,6 +82,38 @@ def test_every_public_function_is_fuzzed():
             assert function in known or name in named or name.startswith("_"), name
 
 
+def off_manifold(groups):
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    return jaxshap.trust.off_manifold_share(rows, rows, groups=groups, num_orderings=2)
+
+
+ENDED_IN_A_RAW_MESSAGE = {
+    "theory.constant_steps": {"epsilon": [0, 0]},
+    "theory.constant_step_bound": {"radius": "2"},
+    "theory.root_steps": {"radius": len},
+    "theory.leverage_draws": {"num_columns": np.ones(3)},
+    "trust.off_manifold_share": {"groups": 1.0},
+    "interactions.tree_interactions": {"ensemble": np.ones((2, 3))},
+    "rewards.class_probability": {"logits": []},
+    "rewards.log_odds": {"logits": np.ones(2)},
+    "rewards.loss": {"kind": np.ones(2)},
+    "rewards.reward": {"name": np.eye(2, dtype=bool)},
+    "texts.text_game": {"players": 7},
+    "plots.beeswarm": {"max_display": np.ones(2)},
+    "plots.shap_bar": {"max_display": [1.0]},
+    "plots.shap_waterfall": {"max_display": np},
+    "plots.credible_intervals": {"posterior": False},
+    "plots.disparity": {"group": np.ones(2)},
+}
+
+
+@pytest.mark.parametrize("name", ENDED_IN_A_RAW_MESSAGE)
+def test_what_ended_in_a_raw_message_is_refused_by_name(name):
+    odd = ENDED_IN_A_RAW_MESSAGE[name]
+    with pytest.raises(InputError, match=f"{next(iter(odd))}"):
+        EVERY[name](**odd)
+
+
 WRONG_IN_SILENCE = {
     "half a row": lambda: CALLS["picked"].function((1.5,)),
     "a fraction among rows": lambda: CALLS["picked"].function(([0, 0.5],)),
@@ -113,6 +145,11 @@ WRONG_IN_SILENCE = {
     "true for a number": lambda: CALLS_OF_ROOMS["effects.ale"](bins=True),
     "a key that is no key": lambda: CALLS_OF_ROOMS["residuals.estimate_norms"](key=True),
     "runs of other rows": lambda: jaxshap.trust.run_agreement([np.ones((2, 3)), np.ones((1, 3))]),
+    "columns in no group": lambda: off_manifold([[0], [2]]),
+    "columns in two groups": lambda: off_manifold([[0, 1], [1, 2]]),
+    "a group counted from the end": lambda: off_manifold([[-1], [0, 1]]),
+    "a text for a truth value": lambda: jaxshap.rewards.class_probability(logits="no"),
+    "a text for logits": lambda: jaxshap.rewards.loss([0, 1], "cross_entropy", logits="no"),
     "half a neighbour": lambda: CALLS["manifold"](neighbours=1.5),
 }
 

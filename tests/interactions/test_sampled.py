@@ -21,6 +21,8 @@ from jaxshap.estimators.odd import interactions as odd_interactions
 from jaxshap.estimators.odd import nodes
 from jaxshap.estimators.odd import sets as odd_sets
 from jaxshap.estimators.odd.mixture import SignMixture
+from jaxshap.estimators.odd.process import Rows
+from jaxshap.estimators.odd.sparse import searched
 from jaxshap.games import WEIGHTS, sets_of_size, sets_up_to
 from jaxshap.interactions import estimate_interactions, exact_interactions
 
@@ -200,6 +202,54 @@ def test_blocks_of_sets_change_nothing(monkeypatch):
     parts = jaxshap.estimate(0, game, OddInteractions(order=3, fit_each=True), 60)
     np.testing.assert_allclose(parts.values, whole.values, atol=1e-5)
     np.testing.assert_allclose(parts.std_error, whole.std_error, rtol=1e-3, atol=1e-6)
+
+
+def few_interactions(num_players, seed):
+    """Terms of one to four players, and the Shapley interaction of every pair."""
+    rng, pairs = np.random.default_rng(seed), sets_of_size(num_players, 2)
+    terms = [rng.choice(num_players, size, replace=False) for size in (1, 2, 2, 3, 4, 2, 1, 3)]
+    needed = np.stack([np.isin(np.arange(num_players), term) for term in terms])
+    weights = rng.normal(size=len(terms)) + 2
+    sizes = needed.sum(1)
+
+    def worth(coalition):
+        whole = (jnp.asarray(~needed) | coalition).all(1)
+        return whole.astype(jnp.float32) @ jnp.asarray(weights, jnp.float32)
+
+    truth = (needed[:, pairs].all(2) * (weights / np.maximum(sizes - 1, 1))[:, None]).sum(0)
+    return jaxshap.make_game(worth, num_players), truth
+
+
+def test_a_few_interactions_among_many_players_are_found():
+    """Of 276 pairs and 10,626 sets of four from 479 worths, which determine no dense game."""
+    game, truth = few_interactions(24, seed=3)
+    for key in range(3):
+        found = estimate_interactions(key, game, budget=480)
+        error = np.abs(np.asarray(found.values)[24:] - truth)
+        assert error.max() < 1e-3 * truth.max()
+        stated = np.asarray(found.std_error)[24:]
+        assert (stated > 0).all()
+        assert (error < 1.96 * stated + 1e-5 * truth.max()).mean() > 0.9
+
+
+@pytest.mark.parametrize("odd", [True, False], ids=["odd", "even"])
+def test_a_search_reads_out_the_game_that_it_found(odd):
+    """Products of few signs, found among all: the index is that of the table of their worths."""
+    with jax.enable_x64(True):
+        signs = np.where(membership(6), 1.0, -1.0)
+        few = ([0], [3], [1, 2, 4]) if odd else ([0, 3], [1, 4], [0, 1, 3, 4])
+        worths = sum(
+            k * signs[:, one].prod(1) for k, one in zip((1.0, -2.0, 0.7), few, strict=True)
+        )
+        rows = signs[32:][::-1]
+        base = 0 if odd else worths[-1]  # the even part is measured from {∅, N}
+        targets = jnp.asarray((worths[32:][::-1] - base)[:, None])
+        asked = odd_sets.SetsOf("SII", 3, 6, odd)
+        found = searched(Rows(jnp.asarray(rows), jnp.ones(32, bool), targets), asked)
+        exact = exact_interactions(jaxshap.table(jnp.asarray(worths)), "SII", 3)
+        own = np.isin(exact.members.sum(1), asked.sizes)
+        np.testing.assert_allclose(found.values[own, 0], exact.values[own], atol=1e-9)
+        np.testing.assert_allclose(found.left_out, 0, atol=1e-9)
 
 
 @pytest.mark.parametrize("outputs", [(), (2, 3)])

@@ -287,6 +287,7 @@ def never(*_):
 @pytest.mark.parametrize(
     ("kind", "message", "given", "options"),
     [
+        (InputTypeError, "call it first", ["so bad"], {"players": texts.pieces}),
         (InputError, r"texts\[1\] is empty", ["so bad", " \n"], {}),
         (InputError, r"texts\[1\] has a single player, 'bad'", ["so bad", " bad "], {}),
         (InputError, "there are no texts", [], {}),

@@ -7,7 +7,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
-from jaxshap.estimators.odd.design import MAX_PLAYERS_IN_TWOS
+from jaxshap.estimators.odd.design import MAX_PLAYERS_IN_TWOS, MAX_PLAYERS_TO_BALANCE
 from jaxshap.estimators.odd.mixture import SignMixture
 from jaxshap.estimators.odd.priors import (
     LOW_ODDS,
@@ -15,6 +15,7 @@ from jaxshap.estimators.odd.priors import (
     bounds,
     first_prior,
     prior_around,
+    smooth_start,
     start,
 )
 from jaxshap.estimators.odd.process import (
@@ -34,6 +35,7 @@ MAX_POOLED_COLUMNS = 4  # that stand for all outputs in a likelihood
 MAX_FIT_FLOPS = 5e10  # a second or two; above, outputs share length scales unless fit_each=True
 MIN_FIT_FLOPS = 1e7  # what a fit takes in time, however few its rows
 FLOPS_PER_ENTRY = 4e3  # of a covariance in a fit: what its kernels take in time
+MANY_PLAYERS_EVALUATIONS = 14  # with a choice of where to begin, for which the plan is not balanced
 POOLED_EVALUATIONS, OWN_EVALUATIONS, SINGLE_EVALUATIONS = 20, 6, 32  # of the objective, by fit
 MATRICES_OF_FIT = 16  # of all rows by all rows that one fit holds at a time
 LBFGS_MEMORY = 3  # steps it remembers: 2 to 8 give the same accuracy within as few steps as these
@@ -53,26 +55,28 @@ def fitted(
     hyperparameters; and the one that leaves out all products of more than three signs.
 
     They are fitted to all `informative` outputs together, then, with `fit_each`, by a few steps to
-    each; None does so where it is little work. Gradients hold them fixed, so that the posterior
-    means are linear in the targets.
+    each; None does so for few players where it is little work. Gradients hold them fixed, so that
+    the posterior means are linear in the targets.
     """
     num_rows, num_players = rows.signs.shape
     outputs, dtype = rows.targets.shape[1], rows.targets.dtype
     jitter = _jitter(num_rows, len(elsewhere), dtype)
     if fit_each is None:
-        fit_each = outputs * fit_flops(num_rows) <= MAX_FIT_FLOPS
+        quick = outputs * fit_flops(num_rows) <= MAX_FIT_FLOPS
+        fit_each = quick and num_players <= MAX_PLAYERS_TO_BALANCE
     max_rows = MAX_FIT_ROWS_PER_OUTPUT if fit_each and outputs > 1 else MAX_FIT_ROWS
     selected = _selected_rows(num_rows, num_players, max_rows)
     seen = jax.lax.stop_gradient(Rows(*(array[selected] for array in rows)))
     low = jnp.where(odd & has_all_twos(rows), LOW_ODDS, NO_LOW_ODDS).astype(dtype)
     begin, prior = start(num_players, dtype, odd, low), first_prior(num_players, dtype, odd, low)
-    if outputs == 1:
-        mixture = fit(seen, begin, prior, SINGLE_EVALUATIONS, jitter=jitter)
-        return _posteriors(rows, mixture, elsewhere, jitter, asked)
-    pooled = _pooled(jnp.where(informative, seen.targets, 0))
-    if not fit_each:
-        together = seen._replace(targets=pooled)
-        mixture = fit(together, begin, prior, POOLED_EVALUATIONS, jitter=jitter)
+    pooled = seen.targets if outputs == 1 else _pooled(jnp.where(informative, seen.targets, 0))
+    together = seen._replace(targets=pooled)
+    turns = SINGLE_EVALUATIONS if outputs == 1 else POOLED_EVALUATIONS
+    if num_players > MAX_PLAYERS_TO_BALANCE:
+        smooth, turns = smooth_start(num_players, dtype, odd, low), MANY_PLAYERS_EVALUATIONS
+        begin = _likelier(together, begin, smooth, prior, jitter)
+    if outputs == 1 or not fit_each:
+        mixture = fit(together, begin, prior, turns, jitter=jitter)
         return _posteriors(rows, mixture, elsewhere, jitter, asked)
     mixtures = _fit_each(seen, pooled, begin, prior, jitter)
 
@@ -84,6 +88,15 @@ def fitted(
 
     each = mapped(of_output, (rows.targets.T, mixtures), _bytes_of_fit(num_rows, dtype))
     return jax.tree.map(jnp.transpose, each)
+
+
+def _likelier(
+    rows: Rows, first: SignMixture, second: SignMixture, prior: Prior, jitter: float
+) -> SignMixture:
+    """The one of two places to begin that explains the rows better."""
+    both = jax.tree.map(lambda *two: jnp.stack(two), first, second)
+    values = jax.lax.map(lambda one: objective(rows, one, prior, jitter=jitter)[0], both)
+    return jax.tree.map(lambda *two: jnp.where(values[1] < values[0], *two[::-1]), first, second)
 
 
 def _posteriors(

@@ -36,7 +36,8 @@ class OddGP(BalancedPairs):
 
     Args:
         fit_each: Whether each output (each row, each class) gets length scales of its own, or all
-            outputs share them. None, the default: its own where that costs a second or two at most.
+            outputs share them. None, the default: its own where that costs a second or two at most,
+            and up to 128 players; of more, the worths of one output hardly tell them.
             For a hundred rows of a network and a thousand pairs the error is smaller by two fifths,
             and the solve takes ten times as long: worth it where the model is slow.
 

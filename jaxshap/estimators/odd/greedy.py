@@ -41,7 +41,7 @@ def choose(
     """
     products, target = map(jax.lax.stop_gradient, (products, target))
     seen = fold_rows(live, target.dtype)
-    left_out = (1 - seen) * live
+    left_out = jnp.where(live, 1 - seen, 0)
     whole = seen @ products**2
     folds = jnp.arange(NUM_FOLDS)
 
@@ -86,6 +86,7 @@ def fit_chosen(
         inner, rest = inner + more, rest - jnp.einsum("fs,fsm->fm", more, chosen.basis)
     own = jax.lax.map(lambda one: solve_triangular(one[0], one[1]), (chosen.mixing, inner))
     coefficients = jnp.zeros(num_products, target.dtype).at[chosen.places].add(own / NUM_FOLDS)
-    apart = (1 - seen) * live
+    apart = (seen == 0) & live
     mean = rest.sum(0) / NUM_FOLDS  # of a row that every fold saw
-    return coefficients, jnp.where(apart.any(0), (apart * rest).sum(0), mean) * live
+    alone = jnp.where(apart, rest, 0).sum(0)
+    return coefficients, jnp.where(live, jnp.where(apart.any(0), alone, mean), 0)

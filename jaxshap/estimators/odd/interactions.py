@@ -21,6 +21,7 @@ from jaxshap.games import num_sets, starts
 
 MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
 MAX_LEFT_OUT_RATIO = 0.1  # of squares left out, below which few signs explain the game better
+MIN_SEARCH_PLAYERS = 10  # the default budget buys all coalitions of fewer
 MAX_MISSED_RATIO = 2.0  # of squares left out, above which no process can make up for a search
 MAX_SPARSE_RATIO = 0.8  # of squares left out, below which what a search found is taken
 EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
@@ -34,11 +35,15 @@ class OddInteractions(BalancedPairs):
     A pair {S, N∖S} tells the odd part of a game by its difference and the even part by its sum.
     Each has a Gaussian process like that of `OddGP`, and every index is read out of the two
     posteriors in closed form: of the Shapley and Banzhaf index, sets of odd size belong to the odd
-    part and sets of even size to the even one. Where a game with interactions of three players at
-    most (four in the odd part) predicts left-out pairs far better, it is taken instead. Biased like
-    OddGP, exact when all pairs are enumerated; short of that it asks about `MAX_PROCESS_ROWS` pairs
-    at most. Shapley values among them are those of OddGP. `jaxshap.estimate_interactions` gives the
-    result its sets.
+    part and sets of even size to the even one. From ten players on, a search for a few interactions
+    among many comes first: all pairs, triples that go best with what single players leave (of all),
+    and sets of four that unite two strong pairs. It is taken where it predicts left-out pairs
+    better, with a process on what it misses of them; the errors then hold what an interaction that
+    no pair shows could do. Of outputs by the hundred nothing is searched. Where a game with
+    interactions of three players at most (four in the odd part) predicts left-out pairs far better,
+    it is taken instead. Biased like OddGP, exact when all pairs are enumerated; short of that it
+    asks about `MAX_PROCESS_ROWS` pairs at most. Shapley values among them are those of OddGP.
+    `jaxshap.estimate_interactions` gives the result its sets.
 
     Args:
         index: the index, one of `jaxshap.interactions`.
@@ -139,9 +144,12 @@ class OddInteractions(BalancedPairs):
         )
 
     def _searched(self, rows: Rows, asked: SetsOf) -> Sparse:
-        """What a search finds, or nothing where that would take long for so many outputs."""
+        """What a search finds; nothing where players are few, or outputs so many that it would take
+        long.
+        """
         outputs = rows.targets.shape[1]
-        if outputs * search_flops(*rows.signs.shape) <= MAX_SEARCH_FLOPS:
+        quick = outputs * search_flops(*rows.signs.shape) <= MAX_SEARCH_FLOPS
+        if quick and asked.num_players >= MIN_SEARCH_PLAYERS:
             found = searched(rows, asked)
             return found._replace(values=found.values[_places(asked)])
         shape = (len(_places(asked)), outputs)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from jaxshap.estimators.odd.design import MAX_PLAYERS_IN_TWOS
 from jaxshap.estimators.odd.kernels import (
     low_kernel,
     low_value_cross,
@@ -42,7 +43,8 @@ class SignMixture:
     products of one and of three signs only, in the even part those of two: all there is where
     interactions stop at four players, and at three. k_size lets the odd part depend on the size of
     a coalition in any way: a game of sizes alone gives all players the same, so it is learned in
-    order to be left out. ν belongs to the game and is not noise, so that enumerating all pairs is
+    order to be left out. Beyond 48 players, when plans lack sets of two, the odd part does without
+    k_low. ν belongs to the game and is not noise, so that enumerating all pairs is
     exact. The odd part gives the Shapley values, and interactions come from both parts (`SetsOf`).
     Hyperparameters are logarithms, of l the log-odds; an array of them for several outputs has the
     outputs first.
@@ -75,8 +77,10 @@ class SignMixture:
             weight * sign_kernel(factor * inner, factor * total, self.odd)
             for factor, weight in self._factors_and_weights()
         )
-        low = low_kernel(inner, signs, others, theta, self.odd)
-        shared = smooth + rough + jax.nn.sigmoid(self.low_odds) * low
+        shared = smooth + rough
+        if self.has_low:
+            low = low_kernel(inner, signs, others, theta, self.odd)
+            shared = shared + jax.nn.sigmoid(self.low_odds) * low
         if not self.odd:
             return shared
         return shared + jnp.exp(self.log_size) * size_kernel(signs, others)
@@ -84,15 +88,22 @@ class SignMixture:
     def read_out(self, signs: Float[Array, "m n"]) -> ReadOut:
         """Of the Shapley values."""
         num_players, theta = signs.shape[1], jnp.exp(self.log_theta)
-        low, size = jax.nn.sigmoid(self.low_odds), jnp.exp(self.log_size)
+        size = jnp.exp(self.log_size)
         cross = self.white * white_value_cross(signs) + size * size_value_cross(signs)
-        cross = cross + low * low_value_cross(signs, theta)
         variance = self.white * white_value_variance(num_players) + size * (2 / num_players) ** 2
-        variance = variance + low * low_value_variance(theta)
+        if self.has_low:
+            low = jax.nn.sigmoid(self.low_odds)
+            cross = cross + low * low_value_cross(signs, theta)
+            variance = variance + low * low_value_variance(theta)
         thetas, weights = map(jnp.stack, zip(*self.components(), strict=True))
         crosses = jax.vmap(value_cross, (None, 0))(signs, thetas)  # both in one, compiled once
         cross = cross + (weights[:, None, None] * crosses).sum(0)
         return ReadOut(cross, variance + weights @ jax.vmap(value_variance)(thetas))
+
+    @property
+    def has_low(self) -> bool:
+        """Whether products of few signs have a kernel of their own."""
+        return not self.odd or self.log_theta.shape[-1] <= MAX_PLAYERS_IN_TWOS
 
     @property
     def _all_orders(self) -> Float[Array, ""]:

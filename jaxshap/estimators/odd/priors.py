@@ -23,6 +23,14 @@ def start(
     return _mixture(num_players, dtype, odd, theta, nu=-4.0, w=-3.0, size=-4.0, low=low)
 
 
+def smooth_start(
+    num_players: int, dtype, odd: bool, low: float | Float[Array, ""] = NO_LOW_ODDS
+) -> SignMixture:
+    """Where the fit of a smooth game of hundreds of players ends, in all but single players."""
+    theta = float(np.log(1.2 / num_players))
+    return _mixture(num_players, dtype, odd, theta, nu=-11.0, w=-6.0, size=-11.0, low=low)
+
+
 def first_prior(
     num_players: int, dtype, odd: bool, low: float | Float[Array, ""] = NO_LOW_ODDS
 ) -> Prior:

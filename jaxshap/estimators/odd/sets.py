@@ -82,9 +82,10 @@ class SetsOf:
         for theta, weight in mixture.components():
             smooth = self._smooth(theta, signs, members)
             cross, variance = cross + weight * smooth.cross, variance + weight * smooth.variance
-        low = self._low(jnp.exp(mixture.log_theta), signs, members)
-        share = jax.nn.sigmoid(mixture.low_odds)
-        cross, variance = cross + share * low.cross, variance + share * low.variance
+        if mixture.has_low:
+            low = self._low(jnp.exp(mixture.log_theta), signs, members)
+            share = jax.nn.sigmoid(mixture.low_odds)
+            cross, variance = cross + share * low.cross, variance + share * low.variance
         if self.odd:  # a function of the size alone
             of_sizes = worths.of_sizes - worths.of_sizes[::-1]
             by_row = jnp.asarray(of_sizes, signs.dtype)[_count(signs)]

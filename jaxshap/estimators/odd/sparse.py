@@ -139,20 +139,16 @@ def _larger_sets(
 def _triples(signs: Float[Array, "m n"], rest: Float[Array, "m"]) -> _Sets:
     num_players = signs.shape[1]
     count, _ = _shape_of_larger(num_players, num_players, odd=True)
-    kept = min(count, num_players**2)
-    above = jnp.arange(num_players)
-    ordered = above[:, None] < above
+    kept, player = min(count, num_players**2), jnp.arange(num_players)
 
     def of_first(first):
         fit = jnp.abs((signs * (signs[:, first] * rest)[:, None]).T @ signs)
-        best, place = jax.lax.top_k(
-            jnp.where(ordered & (above[:, None] > first), fit, -1).ravel(), kept
-        )
-        return best, jnp.stack(
-            [jnp.full(kept, first), place // num_players, place % num_players], 1
-        )
+        ordered = (first < player[:, None]) & (player[:, None] < player)
+        best, place = jax.lax.top_k(jnp.where(ordered, fit, -1).ravel(), kept)
+        others = jnp.stack(jnp.divmod(place, num_players), axis=1)
+        return best, jnp.pad(others, ((0, 0), (1, 0)), constant_values=first)
 
-    fit, members = jax.lax.map(of_first, above)
+    fit, members = jax.lax.map(of_first, player)
     best, place = jax.lax.top_k(fit.ravel(), count)
     return _Sets(members.reshape(-1, 3)[place].astype(jnp.int32), best >= 0)
 
