@@ -489,8 +489,10 @@ def test_all_of_a_picture_of_interactions_is_within_its_figure_and_numbers_have_
     figure.canvas.draw()
     width, height = figure.get_size_inches()
     drawn = figure.get_tightbbox()
-    assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01
-    assert drawn.x1 <= width + 0.01 and drawn.y1 <= height + 0.01
+    assert drawn.x0 >= -0.01
+    assert drawn.y0 >= -0.01
+    assert drawn.x1 <= width + 0.01
+    assert drawn.y1 <= height + 0.01
     cell = np.ptp(ax.transData.transform([(0, 0), (1, 1)]), axis=0)[0]
     assert all(text.get_window_extent().width < cell for text in ax.texts)
 
