@@ -41,7 +41,7 @@ def choose(
     """
     products, target = map(jax.lax.stop_gradient, (products, target))
     seen = fold_rows(live, target.dtype)
-    left_out = (1 - seen) * live
+    left_out = (1 - seen) * live.astype(seen.dtype)
     whole = seen @ products**2
     folds = jnp.arange(NUM_FOLDS)
 
