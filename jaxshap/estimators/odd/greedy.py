@@ -86,6 +86,8 @@ def fit_chosen(
         inner, rest = inner + more, rest - jnp.einsum("fs,fsm->fm", more, chosen.basis)
     own = jax.lax.map(lambda one: solve_triangular(one[0], one[1]), (chosen.mixing, inner))
     coefficients = jnp.zeros(num_products, target.dtype).at[chosen.places].add(own / NUM_FOLDS)
-    apart = (1 - seen) * live
+    apart = (1 - seen) * live.astype(seen.dtype)
     mean = rest.sum(0) / NUM_FOLDS  # of a row that every fold saw
-    return coefficients, jnp.where(apart.any(0), (apart * rest).sum(0), mean) * live
+    return coefficients, jnp.where(apart.any(0), (apart * rest).sum(0), mean) * live.astype(
+        seen.dtype
+    )
