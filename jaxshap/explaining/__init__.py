@@ -10,6 +10,7 @@ from jaxshap.explaining.loading import load as load
 from jaxshap.explaining.problem import Problem as Problem
 from jaxshap.explaining.problem import read_problem as read_problem
 from jaxshap.explaining.rounds import check_worths as check_worths
+from jaxshap.explaining.source import Source as Source
 from jaxshap.explaining.summary import Summary as Summary
 from jaxshap.explaining.summary import read_labels_of_rows as read_labels_of_rows
 from jaxshap.explaining.wording import number_text as number_text

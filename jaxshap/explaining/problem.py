@@ -39,6 +39,13 @@ class Problem(NamedTuple):
         return self.predict, self.inputs.rows, self.inputs.references
 
     @property
+    def predicts_columns(self) -> bool:
+        """Whether predictions are explained, and players are the columns of one table."""
+        inputs, one_table = self.inputs, isinstance(self.inputs.rows, np.ndarray | jax.Array)
+        alone = inputs.groups is None and "players" not in inputs.options
+        return self.reward is None and one_table and alone and inputs.features_are_columns
+
+    @property
     def references(self) -> Any:
         """The rows that absent features come from; None where the value function needs none."""
         return self.inputs.references if needs_background(self.value) else None

@@ -56,4 +56,5 @@ def reported(
 
 def source_of(problem: Problem, game: Callable[[], Game]) -> Source:
     """Where the explanation comes from; rows that only fill up a bucket are not shown."""
-    return Source(game, np.arange(problem.num_rows), (), problem.inputs.groups)
+    asked = problem.asked if problem.predicts_columns else None
+    return Source(game, np.arange(problem.num_rows), (), problem.inputs.groups, asked)

@@ -98,7 +98,8 @@ def _explain(
         base = jnp.average(ensemble.predict(references), axis=0, weights=weights)
         margin = jax.tree_util.Partial(_margin, ensemble)
         game = functools.partial(marginal, margin, rows, references, weights=weights)
-        source, absent = Source(game, np.arange(len(rows))), INTERVENTIONAL
+        asked = margin, rows, np.asarray(references)
+        source, absent = Source(game, np.arange(len(rows)), asked=asked), INTERVENTIONAL
     if interactions is not None:
         check_interactions(interactions, rows.shape[1])
         how = {"order": interactions, "weights": weights}

@@ -7,7 +7,7 @@ const COLUMNS = 12; // of features in the table of rows
 const LAYERS = 8; // of dots, so that no colour covers all others
 const LINES = 100; // of that table, until more are asked for
 const numRows = report.values[0].length;
-const state = { row: 0, output: report.first, order: "size", most: 10, column: "row", down: false, lines: LINES };
+const state = { row: 0, other: null, output: report.first, moved: 0, step: 0, order: "size", most: 10, column: "row", down: false, lines: LINES };
 
 // Numbers, text and elements
 
@@ -70,8 +70,10 @@ function toldApart(names, rooms) { // those that fitting makes alike, without th
   });
 }
 
-function valueOf(feature, row, digits = 4) {
-  const value = report.data[row][feature], size = Math.abs(value), texts = report.texts[feature];
+const valueOf = (feature, row, digits = 4) => shownAs(feature, report.data[row][feature], digits);
+
+function shownAs(feature, value, digits = 4) { // in the words that the table had, where it had any
+  const size = Math.abs(value), texts = report.texts[feature];
   if (texts?.[value] !== undefined || value === null) return texts?.[value] ?? "missing";
   return size >= 10 ** digits && size < 1e9 ? value.toFixed(0).replace("-", "−") : number(value, digits); // a postal code, say
 }
@@ -266,6 +268,8 @@ function drawRow() {
   }
   drawWaterfall();
   drawRings();
+  drawComparison();
+  moveFeature(state.moved);
   for (const line of at("rows").querySelectorAll("tbody tr")) line.classList.toggle("picked", +line.dataset.row === row);
 }
 
@@ -350,87 +354,3 @@ function drawRows() {
     }
   }
 }
-
-// What the reader does
-
-function showAllRows() {
-  state.lines = Infinity;
-  at("all-rows").hidden = true;
-  drawRows();
-  at("rows").parentNode.focus();
-}
-
-function pick(row) {
-  if (!Number.isInteger(row)) return;
-  state.row = Math.max(0, Math.min(numRows - 1, row));
-  drawRow();
-  remember();
-}
-
-function remember() { // in the address, so that a row can be pointed to
-  const parts = { row: state.row, output: state.output, order: state.order, most: state.most };
-  try { history.replaceState(null, "", "#" + new URLSearchParams(parts)); } catch { /* not inside a notebook's frame */ }
-}
-
-function recall() {
-  const parts = new URLSearchParams(location.hash.slice(1));
-  const within = (name, end) => /^\d+$/.test(parts.get(name) ?? "") && +parts.get(name) < end;
-  if (within("row", numRows)) state.row = +parts.get("row");
-  if (within("output", report.values.length)) state.output = +parts.get("output");
-  for (const name of ["order", "most"]) {
-    const known = [...at(name).options].map((option) => option.value);
-    if (known.includes(parts.get(name))) state[name] = name === "most" ? +parts.get(name) : parts.get(name);
-  }
-}
-
-function drawAll() {
-  for (const name of ["output", "order", "most"]) at(name).value = state[name];
-  drawBars();
-  drawStrip();
-  drawRows();
-  drawRow();
-}
-
-(report.outputs ?? []).forEach((name, place) => add(at("output"), "option", { value: place }, name));
-at("output-label").hidden = report.values.length < 2;
-at("most").parentNode.hidden = report.features.length <= 10;
-at("all-rows").hidden = numRows <= LINES;
-at("all-rows").textContent = `Show all ${numRows} rows`;
-at("all-rows").addEventListener("click", showAllRows);
-at("legend").hidden = report.data === null;
-at("alphabet").hidden = !Object.keys(report.texts).length;
-at("row").max = numRows - 1;
-at("range").textContent = `of 0 to ${numRows - 1}`;
-for (const name of ["output", "order", "most"]) {
-  at(name).addEventListener("change", (event) => {
-    state[name] = name === "order" ? event.target.value : +event.target.value;
-    drawAll();
-    remember();
-  });
-}
-at("filter").addEventListener("input", drawRows);
-at("download").addEventListener("click", download);
-at("previous").addEventListener("click", () => pick(state.row - 1));
-at("next").addEventListener("click", () => pick(state.row + 1));
-at("row").addEventListener("change", (event) => pick(event.target.value === "" ? state.row : Math.round(+event.target.value)));
-at("picker").addEventListener("submit", (event) => event.preventDefault());
-at("rows").addEventListener("click", (event) => {
-  const column = event.target.closest("th button")?.dataset.column, line = event.target.closest("tbody tr");
-  if (line) pick(+line.dataset.row);
-  if (column === undefined) return;
-  state.down = state.column === column ? !state.down : column !== "row" && column !== "label";
-  state.column = column;
-  drawRows();
-  at("rows").querySelector(`[data-column="${column}"]`).focus();
-});
-at("strip").addEventListener("click", (event) => {
-  const box = at("strip").getBoundingClientRect();
-  const far = (dot) => Math.hypot(dot.x - event.clientX + box.left, dot.y - event.clientY + box.top);
-  const nearest = dots.reduce((best, dot) => (best === null || far(dot) < far(best) ? dot : best), null);
-  if (nearest !== null && far(nearest) < 12) pick(nearest.row);
-});
-addEventListener("hashchange", () => { recall(); drawAll(); });
-let width = innerWidth;
-addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawAll(); } });
-recall();
-drawAll();

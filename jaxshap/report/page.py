@@ -11,14 +11,16 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
-from jaxshap.games import as_array, check_kind
+from jaxshap.games import as_array, check_kind, read_whole
 from jaxshap.plots import NEGATIVE, POSITIVE
+from jaxshap.report.what_if import what_if_of
 from jaxshap.report.words import Card, diagnostics, facts_of, lead
 from jaxshap.texts import TextExplanation, as_html
 from jaxshap.trust import Diagnosis, quantile
 
 MAX_ROWS = 1_000  # in one page
 MAX_VALUES = 400_000  # in one page, so that it opens at once and can be mailed
+SCRIPTS = "page.js", "questions.js", "reader.js"  # one after the other
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 UNDIAGNOSED = "No diagnosis was made: pass diagnosis=explanation.diagnose() to have one."
 
@@ -33,17 +35,20 @@ def report_html(
     notes: Sequence[str] = (),
     undiagnosed: str = UNDIAGNOSED,
     packages: Sequence[str] = (),
+    what_if: int = 0,
 ) -> str:
     """The page as a string, the same for the same input.
 
     `facts` describe what was explained, `notes` tell what a reader must know first, and
-    `undiagnosed` says why there is no diagnosis, and `packages` are named with their versions.
+    `undiagnosed` says why there is no diagnosis, and `packages` are named with their versions;
+    `what_if` is as in `write_report`.
     """
     check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     if diagnosis is not None:
         check_kind(diagnosis, Diagnosis, "diagnosis", "what explanation.diagnose() returned")
     if title is not None:
         check_kind(title, str, "title", "a text")
+    what_if = read_whole(what_if, "what_if", 0)
     if labels is not None and np.shape(as_array(labels, "labels")) != (len(explanation),):
         raise InputError(
             f"labels have shape {np.shape(labels)} for {len(explanation)} rows: pass one per row."
@@ -59,6 +64,7 @@ def report_html(
         for name, words in explanation.words.items()
         if name in explanation.feature_names
     }
+    data["what_if"] = _moves_payload(explanation, min(what_if, embedded))
     cards = diagnostics(explanation, diagnosis, undiagnosed)
     filling = {
         "title": html.escape(title),
@@ -69,7 +75,7 @@ def report_html(
         "diagnostics": "".join(map(_article, cards)),
         "data": json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e"),
         "style": _packaged("page.css").replace("POSITIVE", POSITIVE).replace("NEGATIVE", NEGATIVE),
-        "script": _packaged("page.js"),
+        "script": "\n".join(map(_packaged, SCRIPTS)),
     }
     return PLACEHOLDER.sub(lambda match: filling[match[1]], _packaged("page.html"))
 
@@ -121,6 +127,23 @@ def _payload(explanation: Explanation, labels: Any, embedded: int) -> dict[str, 
         "mean_halves": _numbers(mean_halves.reshape(features, -1).T),
         "total": rows,
     }
+
+
+def _moves_payload(explanation: Explanation, num_rows: int) -> dict[str, Any] | None:
+    """Curves by feature, then output, row and point; None where the model is not to be asked."""
+    if num_rows == 0:
+        return None
+    asked = what_if_of(explanation, num_rows)
+    rows = len(asked.own)
+    moves = [
+        {
+            "feature": move.feature,
+            "grid": _numbers(move.grid),
+            "curves": _numbers(move.curves.reshape(rows, len(move.grid), -1).transpose(2, 0, 1)),
+        }
+        for move in asked.moves
+    ]
+    return {"own": _numbers(asked.own.reshape(rows, -1).T), "moves": moves}
 
 
 def _numbers(array: np.ndarray) -> list:
