@@ -7,7 +7,7 @@ const COLUMNS = 12; // of features in the table of rows
 const LAYERS = 8; // of dots, so that no colour covers all others
 const LINES = 100; // of that table, until more are asked for
 const numRows = report.values[0].length;
-const state = { row: 0, other: null, output: report.first, moved: 0, step: 0, order: "size", most: 10, column: "row", down: false, lines: LINES };
+const state = { row: 0, other: null, output: report.first, moved: 0, step: null, order: "size", most: 10, column: "row", down: false, lines: LINES };
 
 // Numbers, text and elements
 
@@ -78,13 +78,11 @@ function shownAs(feature, value, digits = 4) { // in the words that the table ha
   return size >= 10 ** digits && size < 1e9 ? value.toFixed(0).replace("-", "−") : number(value, digits); // a postal code, say
 }
 
-function nameOf(feature, row = null) {
-  const name = report.features[feature];
-  return row === null || report.data === null ? name : `${name} = ${valueOf(feature, row)}`;
-}
+const nameOf = (feature) => report.features[feature];
+const tailOf = (feature, row) => (report.data === null ? "" : ` = ${valueOf(feature, row)}`);
 
 const sumOf = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
-const outputOf = (row) => report.base[state.output][row] + sumOf(report.values[state.output][row]);
+const outputOf = (row) => report.sums[state.output][row];
 
 function largest(sizes) {
   const all = sizes.map((_, feature) => feature).sort((a, b) => Math.abs(sizes[b]) - Math.abs(sizes[a]));
@@ -100,7 +98,7 @@ function picture(svg, lines, low, high, height, head = 0) {
   svg.replaceChildren();
   const width = svg.parentNode.clientWidth, narrow = width < 480;
   const most = (texts) => Math.max(0, ...texts.map(widthOf));
-  const left = narrow ? 8 : Math.min(0.36 * width, most(lines.map((line) => line.name)) + 12);
+  const left = narrow ? 8 : Math.min(0.36 * width, most(lines.map((line) => line.name + (line.tail ?? ""))) + 12);
   const right = narrow ? 8 : most(lines.map((line) => line.text)) + 14;
   const above = narrow ? 20 : 0;
   const step = height + above + 4, bottom = head + lines.length * step + 6;
@@ -111,11 +109,12 @@ function picture(svg, lines, low, high, height, head = 0) {
     add(svg, "text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", class: "tick" }, number(tick));
   }
   const rooms = lines.map((line) => (narrow ? width - widthOf(line.text) - 16 : left - 10));
-  const names = toldApart(lines.map((line) => line.name), rooms);
+  const tails = lines.map((line, place) => fitted(line.tail ?? "", 0.6 * rooms[place]));
+  const names = toldApart(lines.map((line) => line.name), rooms.map((room, place) => room - widthOf(tails[place])));
   lines.forEach((line, place) => {
     const y = head + place * step + (narrow ? 15 : height / 2 + 5);
     const name = narrow ? { x: 0, y } : { x: left - 8, y, "text-anchor": "end" };
-    add(add(svg, "text", name, names[place]), "title", {}, line.name);
+    add(add(svg, "text", name, names[place] + tails[place]), "title", {}, line.name + (line.tail ?? ""));
     add(svg, "text", { x: width, y, "text-anchor": "end" }, line.text);
   });
   return { x, top: (place) => head + place * step + above, bottom };
@@ -213,7 +212,7 @@ function drawWaterfall() {
   const svg = at("waterfall"), values = report.values[state.output][state.row].map((value) => value ?? 0);
   const errors = report.halves[state.output][state.row], base = report.base[state.output][state.row];
   const kept = largest(values), left = values.length - kept.length;
-  const steps = kept.map((i) => ({ name: nameOf(i, state.row), value: values[i], error: errors[i] }));
+  const steps = kept.map((i) => ({ name: nameOf(i), tail: tailOf(i, state.row), value: values[i], error: errors[i] }));
   const rest = sumOf(values) - sumOf(steps.map((step) => step.value));
   const smaller = { name: `${left} smaller feature${left > 1 ? "s" : ""}`, value: rest, error: boundOfRest(errors, kept) };
   if (left) steps.push(smaller);
@@ -222,7 +221,7 @@ function drawWaterfall() {
   const reach = steps.flatMap(({ start, end, error }) => [start, end - (error ?? 0), end + (error ?? 0)]);
   const low = Math.min(base, ...reach), high = Math.max(base, ...reach), margin = 0.03 * (high - low || 1);
   const plain = alike(steps.map((step) => step.value));
-  const lines = steps.map((step) => ({ name: step.name, text: signed(step.value, step.error, plain) }));
+  const lines = steps.map((step) => ({ name: step.name, tail: step.tail, text: signed(step.value, step.error, plain) }));
   if (left && smaller.error) lines.at(-1).text += " at most";
   const { x, top, bottom } = picture(svg, lines, low - margin, high + margin, 24, 20);
   const ends = [["base", base], ["output", outputOf(state.row)]].map(([word, value]) => [word + " " + number(value, 3), x(value)]);
@@ -239,7 +238,7 @@ function drawWaterfall() {
     bar(svg, x(step.start), x(step.end), top(place), 24, step.value);
     whisker(svg, x, step.end, step.error, top(place) + 12);
   });
-  const spoken = lines.map((line) => `${line.name}: ${line.text}`).join(", ");
+  const spoken = lines.map((line) => `${line.name}${line.tail ?? ""}: ${line.text}`).join(", ");
   svg.setAttribute("aria-label", `Row ${state.row}, from ${number(base)} to ${number(outputOf(state.row))}: ${spoken}`);
 }
 
@@ -269,7 +268,7 @@ function drawRow() {
   drawWaterfall();
   drawRings();
   drawComparison();
-  moveFeature(state.moved);
+  drawWhatIf();
   for (const line of at("rows").querySelectorAll("tbody tr")) line.classList.toggle("picked", +line.dataset.row === row);
 }
 

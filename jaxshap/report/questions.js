@@ -12,10 +12,6 @@ function differences() { // of the rows, with the bound that both errors leave; 
   })).sort((a, b) => Math.abs(b.apart) - Math.abs(a.apart));
 }
 
-function signedApart({ apart, bound }, plain) {
-  return signed(apart, bound, plain) + (bound ? " at most" : "");
-}
-
 function drawComparison() {
   const { row, other } = state;
   at("comparison").hidden = other === null;
@@ -36,8 +32,8 @@ function drawComparison() {
 
 function drawPairs(kept) { // two bars for each feature, from zero: the row above, the other one below
   const { row, other } = state, svg = at("pairs"), plain = alike(kept.map((line) => line.apart));
-  const was = (i) => (report.data === null ? "" : ` = ${valueOf(i, row)} | ${valueOf(i, other)}`);
-  const lines = kept.map((line) => ({ name: nameOf(line.feature) + was(line.feature), text: signedApart(line, plain) }));
+  const was = (i) => (report.data === null ? "" : ` = ${valueOf(i, row, 3)} | ${valueOf(i, other, 3)}`);
+  const lines = kept.map(({ feature, apart, bound }) => ({ name: nameOf(feature), tail: was(feature), text: signed(apart, bound, plain) }));
   const ends = kept.flatMap(({ values, halves }) => values.flatMap((value, k) => [value - (halves[k] ?? 0), value + (halves[k] ?? 0)]));
   const low = Math.min(0, ...ends), high = Math.max(0, ...ends);
   const { x, top } = picture(svg, lines, low, high, 30);
@@ -48,23 +44,23 @@ function drawPairs(kept) { // two bars for each feature, from zero: the row abov
     if (k) svg.lastChild.setAttribute("fill-opacity", 0.5);
     whisker(svg, x, value, halves[k], y + 6);
   }));
-  const spoken = lines.map((line) => `${line.name}: ${line.text}`).join(", ");
+  const spoken = lines.map((line) => `${line.name}${line.tail}: ${line.text}`).join(", ");
   svg.setAttribute("aria-label", `Differences of Shapley values, row ${row} less row ${other}: ${spoken}`);
 }
 
 function drawPairsTable(all) {
   const { row, other } = state, table = at("pair-numbers"), hasData = report.data !== null;
-  const own = hasData ? [`value in ${row}`, `value in ${other}`] : [];
+  const own = hasData ? [`its value, row ${row}`, `row ${other}`] : [];
   const plain = alike(all.flatMap((line) => line.values)), plainApart = alike(all.map((line) => line.apart));
   table.replaceChildren();
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
-  for (const column of ["feature", ...own, `Shapley value, row ${row}`, `row ${other}`, "difference"]) add(head, "th", { scope: "col" }, column);
+  for (const column of ["feature", "difference" + (all.some((line) => line.bound) ? " (± at most)" : ""), `Shapley value, row ${row}`, `row ${other}`, ...own]) add(head, "th", { scope: "col" }, column);
   for (const line of all) {
     const cells = add(body, "tr");
     add(cells, "td", {}, report.features[line.feature]);
-    if (hasData) for (const r of [row, other]) add(cells, "td", {}, valueOf(line.feature, r, 6));
+    add(cells, "td", {}, signed(line.apart, line.bound, plainApart));
     line.values.forEach((value, k) => add(cells, "td", {}, signed(value, line.halves[k], plain)));
-    add(cells, "td", {}, signedApart(line, plainApart));
+    if (hasData) for (const r of [row, other]) add(cells, "td", {}, valueOf(line.feature, r, 6));
   }
 }
 
@@ -80,8 +76,7 @@ function stepsOf(row) { // the points of the curve with the row itself among the
 const hasCurves = (row) => report.what_if !== null && row < report.what_if.own[0].length;
 
 function moveFeature(move) { // another one, from the row's own value of it
-  state.moved = move;
-  if (hasCurves(state.row)) state.step = Math.max(0, stepsOf(state.row).findIndex((step) => step.own));
+  [state.moved, state.step] = [move, null];
   drawWhatIf();
 }
 
@@ -92,22 +87,23 @@ function moveTo(step) {
 
 function drawWhatIf() {
   if (report.what_if === null) return;
-  const { row, step } = state, known = hasCurves(row), last = report.what_if.own[0].length - 1;
+  const { row } = state, known = hasCurves(row), last = report.what_if.own[0].length - 1;
   at("what-if-here").hidden = !known;
   at("what-if-elsewhere").hidden = known;
   at("what-if-elsewhere").textContent = `The model was asked about rows 0 to ${last} alone: pick one of them to move its features.`;
   if (!known) return;
-  const feature = report.what_if.moves[state.moved].feature, steps = stepsOf(row), chosen = steps[step];
+  const feature = report.what_if.moves[state.moved].feature, steps = stepsOf(row);
+  const chosen = steps[state.step ?? steps.findIndex((step) => step.own)] ?? { value: null, own: true }; // missing in the row
   const now = report.what_if.own[state.output][row], what = report.outputs === null ? "output" : `output “${report.outputs[state.output]}”`;
   const word = shownAs(feature, chosen.value);
   at("moved").value = state.moved;
   at("step").max = steps.length - 1;
-  at("step").value = step;
+  at("step").value = Math.max(0, steps.indexOf(chosen));
   at("step").setAttribute("aria-valuetext", word);
   at("step-value").textContent = word;
-  at("own-value").disabled = chosen.own || report.data[row][feature] === null;
+  at("own-value").disabled = chosen.own;
   const apart = chosen.output - now, change = `${apart > 0 ? "+" : ""}${number(apart, 3)}`;
-  at("what-if-headline").textContent = chosen.own ? `Row ${row} as it is, ${nameOf(feature, row)}: ${what} ${number(now)}`
+  at("what-if-headline").textContent = chosen.own ? `Row ${row} as it is, ${nameOf(feature)}${tailOf(feature, row)}: ${what} ${number(now)}`
     : `Row ${row} with ${nameOf(feature)} = ${word} in place of ${valueOf(feature, row)}: ${what} ${number(chosen.output)} in place of ${number(now)} (${change})`;
   const draw = report.texts[feature] === undefined ? drawCurve : drawLevels;
   draw(at("curve"), steps, chosen, now);
@@ -119,7 +115,7 @@ function drawLevels(svg, steps, chosen, now) { // a line for each word
   const plain = alike(outputs), low = Math.min(...outputs, now), high = Math.max(...outputs, now), margin = 0.05 * (high - low || 1);
   const lines = steps.map((step) => ({ name: shownAs(feature, step.value) + (step.own ? " (as it is)" : ""), text: plain(step.output) }));
   const { x, top, bottom } = picture(svg, lines, low - margin, high + margin, 22);
-  add(svg, "line", { x1: x(now), x2: x(now), y1: 0, y2: bottom, stroke: "var(--soft)", "stroke-dasharray": "4 3" });
+  svg.prepend(add(svg, "line", { x1: x(now), x2: x(now), y1: 0, y2: bottom, stroke: "var(--soft)", "stroke-dasharray": "4 3" }));
   steps.forEach((step, place) => {
     bar(svg, x(now), x(step.output), top(place) + 9, 4, step.output - now);
     drawPoint(svg, x(step.output), top(place) + 11, step, step === chosen);
@@ -135,7 +131,7 @@ function drawCurve(svg, steps, chosen, now) {
   svg.replaceChildren();
   const width = svg.parentNode.clientWidth, height = 260, outputs = steps.map((step) => step.output);
   const reach = { low: Math.min(...outputs, now), high: Math.max(...outputs, now) }, rise = reach.high - reach.low || 1;
-  const marks = ticks(reach.low - 0.05 * rise, reach.high + 0.05 * rise, 4), left = Math.max(...marks.map((mark) => widthOf(number(mark)))) + 10;
+  const marks = ticks(reach.low - 0.05 * rise, reach.high + 0.05 * rise, 6), left = Math.max(...marks.map((mark) => widthOf(number(mark)))) + 10;
   const [first, last] = [steps[0].value, steps.at(-1).value], right = width - 14;
   const x = (value) => left + 10 + ((value - first) / (last - first || 1)) * (right - left - 10);
   const y = (output) => 10 + (1 - (output - reach.low + 0.05 * rise) / (1.1 * rise)) * (height - 20);

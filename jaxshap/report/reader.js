@@ -10,6 +10,7 @@ function showAllRows() {
 function pick(row) {
   if (!Number.isInteger(row)) return;
   state.row = Math.max(0, Math.min(numRows - 1, row));
+  state.step = null;
   drawRow();
   remember();
 }
