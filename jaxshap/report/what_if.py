@@ -1,6 +1,6 @@
 """What if a feature had another value: predictions along ICE curves, computed beforehand."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Shaped
