@@ -1,6 +1,7 @@
 """What if a feature had another value: predictions along ICE curves, computed beforehand."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -35,8 +36,7 @@ def what_if_of(explanation: Explanation, num_rows: int) -> WhatIf:
 
     A grid has values that occur among the rows and the background, all of them where they are few.
     """
-    source = _checked(explanation)
-    predict, table, references = source.asked
+    source, (predict, table, references) = _checked(explanation)
     largest = np.abs(explanation.values).mean(0).reshape(explanation.shape[1], -1).max(1)
     features = np.argsort(-largest, kind="stable")[:MAX_FEATURES].tolist()
     columns = [np.concatenate([table[:, i], references[:, i]]) for i in features]
@@ -58,8 +58,8 @@ def what_if_of(explanation: Explanation, num_rows: int) -> WhatIf:
     )
 
 
-def _checked(explanation: Explanation) -> Source:
-    """Where the explanation came from, if it was a model of a table."""
+def _checked(explanation: Explanation) -> tuple[Source, tuple[Callable, Any, Any]]:
+    """Where the explanation came from, if it was a model of a table: that, its rows and others."""
     source = explanation.source
     if source is None:
         raise InputError(
@@ -72,7 +72,7 @@ def _checked(explanation: Explanation) -> Source:
             "what_if= moves the columns of a table along predictions: omit it where players are "
             "groups of columns or parts of other inputs, and where a reward is shared out."
         )
-    return source
+    return source, source.asked
 
 
 def _grid(column: Shaped[np.ndarray, "rows"]) -> Shaped[np.ndarray, "points"]:
