@@ -189,6 +189,14 @@ def _add_outputs(command: argparse.ArgumentParser) -> None:
     )
     add("--title", help="of the report")
     add(
+        "--what-if",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="let a reader move features of the first N rows, about 200 model rows each (default: "
+        "0)",
+    )
+    add(
         "--out",
         type=pathlib.Path,
         default="jaxshap-report",

@@ -138,16 +138,15 @@ def _finish(
     if diagnosis is not None and _is_cut(request, explanation):
         facts["Diagnosed"] = f"the first {MAX_DIAGNOSED_TREE_ROWS} rows"
     model, data = pathlib.Path(options.model).name, pathlib.Path(options.data).name
-    page = report_html(
-        explanation,
-        diagnosis,
-        title=options.title or f"{model} explained on {data}",
-        labels=request.labels,
-        facts=facts,
-        notes=notes,
-        undiagnosed=undiagnosed,
-        packages=request.packages,
-    )
+    fields = {
+        "title": options.title or f"{model} explained on {data}",
+        "labels": request.labels,
+        "facts": facts,
+        "undiagnosed": undiagnosed,
+        "packages": request.packages,
+    }
+    moved = options.what_if if outcome.code is ExitCode.DONE else 0
+    page = _page(explanation, diagnosis, moved, notes, fields)
     (options.out / "report.html").write_text(page, encoding="utf-8")
     if outcome.reason:
         print(f"{outcome.reason} What there was is written.", file=sys.stderr)
@@ -155,6 +154,24 @@ def _finish(
         print(f"\n{explanation}\n\n{diagnosis or undiagnosed}\n")
         print(f"Written to {options.out}: report.html, {table}, explanation.npz.")
     return code
+
+
+def _page(
+    explanation: Explanation,
+    diagnosis: Diagnosis | None,
+    what_if: int,
+    notes: list[str],
+    fields: dict[str, Any],
+) -> str:
+    """The report; where the model cannot be asked as features move, without that, saying why."""
+    try:
+        return report_html(explanation, diagnosis, notes=notes, what_if=what_if, **fields)
+    except Exception as error:
+        if not what_if:
+            raise
+        reason = f"No feature can be moved in this report: {error}"
+        print(f"warning: {reason}", file=sys.stderr)
+        return report_html(explanation, diagnosis, notes=[*notes, reason], **fields)
 
 
 def _is_margin(model: Any, explanation: Explanation) -> bool:

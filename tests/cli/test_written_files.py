@@ -167,3 +167,21 @@ def test_a_csv_holds_no_formula_and_its_numbers_stay_numbers(folder):
     assert frame["value"].dtype == frame["std_error"].dtype == np.float64
     values = jaxshap.load("jaxshap-report/explanation.npz").values
     np.testing.assert_allclose(frame["value"], values.ravel(), rtol=1e-5)
+
+
+def test_features_can_be_moved_in_the_report_when_asked_for(folder, capsys):
+    line = f"scoring:on_host numbers.csv {FAST}"
+    assert explain(f"{line} --out o") == 0
+    assert '"what_if": null' in page_of(folder / "o")
+    assert explain(f"{line} --what-if 2 --out p") == 0
+    assert '"what_if": {"own": [[' in page_of(folder / "p")
+    assert not capsys.readouterr().err
+
+
+def test_a_report_whose_features_cannot_be_moved_is_written_and_says_why(folder, capsys):
+    (folder / "total.py").write_text("def f(rows):\n    return rows.sum(1)\n")
+    pd.DataFrame(np.ones((9, 3)), columns=list("abc")).to_csv("constant.csv", index=False)
+    assert explain("total:f constant.csv --rows 2 --quiet --no-diagnose --what-if 3") == 0
+    reason = "No feature can be moved in this report: no feature has two values"
+    assert reason in page_of(folder / "jaxshap-report")
+    assert reason in capsys.readouterr().err
