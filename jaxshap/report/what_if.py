@@ -70,7 +70,8 @@ def _checked(explanation: Explanation) -> tuple[Source, tuple[Callable, Any, Any
     if source.asked is None or explanation.data_of_features is None:
         raise InputError(
             "what_if= moves the columns of a table along predictions: omit it where players are "
-            "groups of columns or parts of other inputs, and where a reward is shared out."
+            "groups of columns or parts of other inputs, where a reward is shared out, and after "
+            "outputs=jaxshap.Top(k)."
         )
     return source, source.asked
 

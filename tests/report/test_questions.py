@@ -139,6 +139,10 @@ def test_a_jax_model_and_a_table_with_words_and_gaps_can_be_moved():
         (lambda ex: ex.abs, "asks the model"),
         (lambda ex: make_explanation(model, groups={"both": [0, 1]}), "groups of columns"),
         (
+            lambda ex: make_explanation(model, output_names=None, outputs=jaxshap.Top(1)),
+            r"Top\(k\)",
+        ),
+        (
             lambda ex: make_explanation(
                 model, output_names=None, reward=lambda worths: worths.sum(-1)
             ),
