@@ -80,8 +80,8 @@ def explain_texts(
         `TextExplanations`, one per text, which draw themselves as coloured texts.
 
     Raises:
-        InputError: a text is empty, has a single player or is too long, or the tokeniser lacks a
-            token that is needed; the model has then not been asked anything.
+        InputError: a text is empty or too long, no text has more than one player, or the tokeniser
+            lacks a token that is needed; the model has then not been asked anything.
         Interrupted: on Ctrl-C; it carries the explanations so far.
         EvaluationError: the model failed; it carries the explanations so far.
 
