@@ -266,6 +266,19 @@ def test_a_column_of_a_table_is_a_list_of_texts_and_a_table_is_not():
 
 
 @pytest.mark.parametrize("options", [{}, {"tol": 0.01}, {"within": texts.sentences}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"estimator": jaxshap.Kernel()}, {"within": texts.sentences}, {"tol": 0.1}],
+    ids=str,
+)
+def test_a_budget_too_small_for_the_longest_text_is_refused_before_any_is_paid_for(options):
+    given = ["so bad", "not so. a good day, so good", "a good day"]
+    with pytest.raises(jaxshap.BudgetError, match="budget=6"):
+        texts.explain_texts(never, given, budget=6, **options)
+    lengths = lambda strings: [float(len(one)) for one in strings]  # noqa: E731
+    assert len(texts.explain_texts(lengths, given, budget=30, **options)) == 3
+
+
 def test_a_text_of_one_word_among_others_gets_everything_exactly(options):
     model = lambda strings: [len(one) ** 1.5 + ("so" in one) for one in strings]  # noqa: E731
     given = ["so bad", "kind", "a day. so good"]
