@@ -265,7 +265,6 @@ def test_a_column_of_a_table_is_a_list_of_texts_and_a_table_is_not():
         texts.explain_texts(lengths, column.to_frame())
 
 
-@pytest.mark.parametrize("options", [{}, {"tol": 0.01}, {"within": texts.sentences}])
 @pytest.mark.parametrize(
     "options",
     [{}, {"estimator": jaxshap.Kernel()}, {"within": texts.sentences}, {"tol": 0.1}],
@@ -279,6 +278,7 @@ def test_a_budget_too_small_for_the_longest_text_is_refused_before_any_is_paid_f
     assert len(texts.explain_texts(lengths, given, budget=30, **options)) == 3
 
 
+@pytest.mark.parametrize("options", [{}, {"tol": 0.01}, {"within": texts.sentences}])
 def test_a_text_of_one_word_among_others_gets_everything_exactly(options):
     model = lambda strings: [len(one) ** 1.5 + ("so" in one) for one in strings]  # noqa: E731
     given = ["so bad", "kind", "a day. so good"]
