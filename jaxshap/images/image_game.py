@@ -118,7 +118,7 @@ class _FilledModel:
     """A model of images as one of images, what was made of them, and sources of players."""
 
     model: Callable
-    fill: Fill | None  # None where the images were made before
+    fill: Any  # a Fill; None where the images were made before
     owner: PyTree
     channels: tuple[int, ...] = dataclasses.field(metadata={"static": True})
 
@@ -128,16 +128,18 @@ class _FilledModel:
         draw = source.max(1, initial=1) - 1  # of the absent players, who all have the same
         xp: Any = np if isinstance(source, np.ndarray) else jnp
 
+        fill = self.fill
+
         def mixed(owner, axis, leaf, mask, before):
             if np.ndim(owner) == 0:
                 return leaf
-            if before is not None:
+            if fill is None:
                 return xp.where(mask, leaf, like(leaf, before))
             pixels = mask.reshape(mask.shape[: 1 + np.ndim(owner)])
             pixels = owners_of_pixels(pixels, axis + 1 if axis >= 0 else axis)
 
             def filled(image):
-                return self.fill(image, pixels, draw)
+                return fill(image, pixels, draw)
 
             return xp.where(mask, leaf, like(leaf, with_channels_last(axis, leaf, filled)))
 
