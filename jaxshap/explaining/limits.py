@@ -23,6 +23,7 @@ ROUNDS_BUDGET = 64  # default budgets that `tol=` and `seconds=` may spend
 MIN_GROWTH = 1.1  # of the evaluations: a round that adds less is not worth a solve
 MAX_GROWTH = 4  # of the evaluations, from one timed round to the next
 MAX_ENUMERABLE_PLAYERS = 40  # beyond, 2**n is no budget
+CHEAP_SHARE = 0.1  # of the seconds: all coalitions cost less than to compile an estimator's solve
 
 
 class Clock(NamedTuple):
@@ -69,11 +70,17 @@ class Limits(NamedTuple):
         return self._replace(budgets=(max(first, min(num_coalitions + 2, most)), most))
 
     def has_time_for_all(self, num_players: int, size: int, seconds_each: float) -> bool:
-        """Whether all coalitions can be asked about, now that so many are."""
+        """Whether all coalitions can be asked about, now that so many are.
+
+        They are where they cost next to nothing, even if planning took all the time: exact values
+        need no compilation.
+        """
         if not self.may_enumerate or self.clock is None or self.tol is not None:
             return False
         if 2**num_players > self.budgets[-1]:
             return False
+        if (self.budgets[-1] - size) * seconds_each <= CHEAP_SHARE * self.clock.seconds:
+            return True
         timing = Timing(size, seconds_each, 0.0)
         return fitting_budget([timing], self.clock.left, self.budgets[-1]) == self.budgets[-1]
 

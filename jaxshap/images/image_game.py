@@ -11,12 +11,19 @@ from jaxtyping import PyTree
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game, Host, as_numbers, as_pytree, widened
+from jaxshap.images.channels import (
+    channel_axes,
+    channel_axis,
+    owners_of_pixels,
+    with_channels_last,
+)
 from jaxshap.inputs import STAYS, Players
 from jaxshap.values import masked_game, masks
 
-# (images, what was made of them before, which pixels are present, numbers of the draws) -> images
-# of what is absent, all with an axis of inputs in front; a pytree, in numpy or in JAX
-Fill = Callable[[Any, Any, Any, Any], Any]
+# (images, which pixels are present, numbers of the draws) -> images
+# of what is absent, all with an axis of inputs in front and colours, which players own all of,
+# behind those of the pixels; a pytree, in numpy or in JAX
+Fill = Callable[[Any, Any, Any], Any]
 Make = Callable[[Any, Any], Any]  # (images, owner of their pixels) -> images
 GIVEN, MADE, SOURCE = "given", "made", "source"  # of each input: the last is 0 where present
 
@@ -27,7 +34,12 @@ def of_pixels(rows: PyTree, players: Players, make: Make) -> PyTree:
     """
 
     def made(owner, leaf):
-        return leaf if np.ndim(owner) == 0 else like(leaf, make(as_floating(leaf), owner))
+        if np.ndim(owner) == 0:
+            return leaf
+        axis = channel_axis(owner)
+        pixels = owners_of_pixels(owner, axis)
+        filled = with_channels_last(axis, as_floating(leaf), lambda image: make(image, pixels))
+        return like(leaf, filled)
 
     return jax.tree.map(made, players.owner, rows)
 
@@ -47,8 +59,7 @@ def image_game(
 
     What is mixed is where each player comes from: the image, 0, or draw k of what is absent, k + 1.
     """
-    fill = _as_made if fill is None else fill
-    kind = _FilledModel(_inner(model), fill, players.owner)
+    kind = _FilledModel(_inner(model), fill, players.owner, channel_axes(players))
     filled: Any = Host(kind, model.bytes_per_item) if isinstance(model, Host) else kind
     count = len(jax.tree.leaves(rows)[0])
     draws = np.arange(1, num_draws + 1, dtype=np.int32)[:, None]
@@ -107,8 +118,9 @@ class _FilledModel:
     """A model of images as one of images, what was made of them, and sources of players."""
 
     model: Callable
-    fill: Fill
+    fill: Any  # a Fill; None where the images were made before
     owner: PyTree
+    channels: tuple[int, ...] = dataclasses.field(metadata={"static": True})
 
     def __call__(self, inputs: dict[str, Any]) -> Any:
         source, given, made = (inputs[name] for name in (SOURCE, GIVEN, MADE))
@@ -116,19 +128,25 @@ class _FilledModel:
         draw = source.max(1, initial=1) - 1  # of the absent players, who all have the same
         xp: Any = np if isinstance(source, np.ndarray) else jnp
 
-        def mixed(owner, leaf, mask, before):
+        fill = self.fill
+
+        def mixed(owner, axis, leaf, mask, before):
             if np.ndim(owner) == 0:
                 return leaf
+            if fill is None:
+                return xp.where(mask, leaf, like(leaf, before))
             pixels = mask.reshape(mask.shape[: 1 + np.ndim(owner)])
-            return xp.where(mask, leaf, like(leaf, self.fill(leaf, before, pixels, draw)))
+            pixels = owners_of_pixels(pixels, axis + 1 if axis >= 0 else axis)
+
+            def filled(image):
+                return fill(image, pixels, draw)
+
+            return xp.where(mask, leaf, like(leaf, with_channels_last(axis, leaf, filled)))
 
         before = jax.tree.map(lambda leaf: None, given) if made is None else made
-        return self.model(jax.tree.map(mixed, self.owner, given, present, before))
+        axes = jax.tree.unflatten(jax.tree.structure(self.owner), self.channels)
+        return self.model(jax.tree.map(mixed, self.owner, axes, given, present, before))
 
 
 def _inner(model: Callable) -> Any:
     return model if isinstance(model, Host) else as_pytree(model)
-
-
-def _as_made(image: Any, made: Any, present: Any, draw: Any) -> Any:
-    return made

@@ -51,7 +51,7 @@ class Inpainted:
         return image_game(model, rows, players, "inpainted", absent, fill=fill)
 
 
-def _fill(image: Any, made: Any, present: Any, draw: Any) -> Any:
+def _fill(image: Any, present: Any, draw: Any) -> Any:
     return inpainted(as_floating(image), present)
 
 

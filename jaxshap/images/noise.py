@@ -11,6 +11,7 @@ from jaxtyping import Array, Int
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game
+from jaxshap.images.channels import channel_axis, owners_of_pixels
 from jaxshap.images.image_game import image_game, read_images
 from jaxshap.inputs import Players
 
@@ -59,7 +60,8 @@ class Noise:
     ) -> Game:
         """See `jaxshap.values.ValueFunction`."""
         rows, players = read_images("Noise", X, background, weights, players)
-        sizes = {np.size(owner) for owner in jax.tree.leaves(players.owner) if np.ndim(owner)}
+        divided = [owner for owner in jax.tree.leaves(players.owner) if np.ndim(owner)]
+        sizes = {owners_of_pixels(owner, channel_axis(owner)).size for owner in divided}
         fill = _Shuffled({size: _orders(self.key, self.draws, size) for size in sizes})
         name = f"noise ({self.draws} draw{'s' if self.draws > 1 else ''})"
         absent = "an absent pixel has the colour of another pixel of the image, drawn at random"
@@ -74,7 +76,7 @@ class _Shuffled:
 
     orders: dict[int, Int[Array | np.ndarray, "draws pixels"]]  # by the number of pixels
 
-    def __call__(self, image: Any, made: Any, present: Any, draw: Any) -> Any:
+    def __call__(self, image: Any, present: Any, draw: Any) -> Any:
         size = int(np.prod(present.shape[1:]))
         pixels = image.reshape(len(image), size, -1)
         xp: Any = np if isinstance(image, np.ndarray) else jnp

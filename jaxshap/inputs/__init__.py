@@ -7,6 +7,7 @@ from jaxshap.inputs.arrays import checked_table as checked_table
 from jaxshap.inputs.arrays import checked_weights as checked_weights
 from jaxshap.inputs.background import WeightedRows as WeightedRows
 from jaxshap.inputs.background import kmeans as kmeans
+from jaxshap.inputs.background import rows_and_weights as rows_and_weights
 from jaxshap.inputs.background import spread as spread
 from jaxshap.inputs.choice import Top as Top
 from jaxshap.inputs.choice import check_columns as check_columns

@@ -31,6 +31,15 @@ class WeightedRows(NamedTuple):
     weights: Float[np.ndarray, "k"]
 
 
+def rows_and_weights(background: Any, weights: Any) -> tuple[Any, Any]:
+    """A background and its weights, which stand beside it or come with it."""
+    if not isinstance(background, WeightedRows):
+        return background, weights
+    if weights is not None:
+        raise InputError("the background comes with weights of its own: omit weights=.")
+    return background.rows, background.weights
+
+
 def kmeans(background: Any, count: int, *, weights: Any = None, key: Any = 0) -> WeightedRows:
     """A few weighted rows that stand for a background: k-means in standard deviations.
 

@@ -40,11 +40,8 @@ class Players:
         if not jax.tree.leaves(self.owner):
             raise InputError("there are no players: name what each of them owns.")
         owned = np.unique(np.concatenate([np.ravel(part) for part in jax.tree.leaves(self.owner)]))
-        if (
-            not np.issubdtype(owned.dtype, np.integer)
-            or owned.min() < STAYS
-            or owned.max() >= len(self.names)
-        ):
+        whole = np.issubdtype(owned.dtype, np.integer)
+        if not whole or owned.min() < STAYS or owned.max() >= len(self.names):
             raise InputError(
                 f"owners must be whole numbers from −1 (nobody) to {len(self.names) - 1}, the last "
                 "player."
@@ -75,14 +72,15 @@ class Players:
             raise InputError(
                 f"{what} has the structure {structure}, and the players are those of {expected}."
             )
-        for (path, leaf), owner in zip(
-            jax.tree_util.tree_leaves_with_path(example), jax.tree.leaves(self.owner), strict=True
-        ):
+        named = jax.tree_util.tree_leaves_with_path(example)
+        for (path, leaf), owner in zip(named, jax.tree.leaves(self.owner), strict=True):
             shape, owned = np.shape(leaf)[1:], np.shape(owner)
             if shape[: len(owned)] != owned:
+                front = f", with channels in front, as by np.broadcast_to(label_map, {shape})"
+                hint = "make them for the same shape" + (front if shape[1:] == owned else "")
                 raise InputError(
                     f"{what}{jax.tree_util.keystr(path)} has inputs of shape {shape}, and the "
-                    f"players are those of inputs of shape {owned}: make them for the same shape."
+                    f"players are those of inputs of shape {owned}: {hint}."
                 )
 
 

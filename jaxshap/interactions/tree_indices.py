@@ -19,6 +19,7 @@ from jaxshap.games import (
     set_positions,
     sets_of_size,
 )
+from jaxshap.inputs import rows_and_weights
 from jaxshap.interactions.index_values import Interactions
 from jaxshap.interactions.indices import check_indices
 from jaxshap.trees import (
@@ -52,8 +53,8 @@ def tree_interactions(
         ensemble: the trees, as `jaxshap.trees.read_trees` returns them.
         rows: the rows to explain, a table (rows, features) with the columns of the model. A missing
             value is NaN.
-        background: the rows that absent features come from; without it they go both ways at a
-            split, as the training rows did.
+        background: the rows that absent features come from, or `jaxshap.WeightedRows`; without it
+            they go both ways at a split, as the training rows did.
         index: as for `exact_interactions`.
         order: the number of features in the largest sets.
         weights: how much each background row counts; by default all count the same.
@@ -82,6 +83,7 @@ def tree_interactions(
             f"there are {num_sets(number, order):,} sets of up to {order} of {number} features, "
             f"and at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
         )
+    background, weights = rows_and_weights(background, weights)
     dtype = ensemble.values.dtype
     shares = jnp.asarray(background_shares(background, weights, dtype), dtype)
     total = jnp.zeros((num_sets(number, order), len(rows), ensemble.structure.num_outputs), dtype)

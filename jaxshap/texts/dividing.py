@@ -149,14 +149,18 @@ def divided(text: str, divide: Divide, where: str) -> Divided:
     return divided_at(text, spans)
 
 
-def check_several(divided: Divided, where: str) -> None:
-    """A single player owns the whole difference: there is nothing to share out."""
-    if len(divided.names) == 1:
-        (name,) = divided.names
+def check_several(parts: Sequence[Divided], what: str) -> None:
+    """A single player owns the whole difference: where no text has more, nothing is shared out.
+
+    Beside texts of several players it is explained, exactly, so that no list has to be sorted.
+    """
+    if all(len(part.names) == 1 for part in parts):
+        (name,) = parts[0].names
+        also = "" if len(parts) == 1 else f", and so has each of {what}"
         raise InputError(
-            f"{where} has a single player, {name!r}, whose value is the model's output "
-            "less that of the text without it: omit the text, or divide it into smaller players, "
-            "such as jaxshap.texts.pieces(tokenizer)."
+            f"{what}[0] has a single player, {name!r}{also}: its value is the model's output less "
+            "that of the text without it, and there is nothing to share out. Divide the text into "
+            "smaller players, such as jaxshap.texts.pieces(tokenizer)."
         )
 
 

@@ -57,7 +57,6 @@ def read_prompts(
         continued = encode_continued(tokenizer, prompt, continuation, start_token, continuing)
         check_length(continued.encoded, limit, f"{where} with its continuation")
         row, own = token_row(continued.encoded, part, where)
-        check_several(own, where)
         _check_begins(row, len(continued.words), absent, where)
         padded = Prompt(row.padded(roomy(row.num_tokens, limit), pad), len(continued.words))
         words = f"{absent.words}, and the output is the log-probability of {continuation!r}"
@@ -66,7 +65,9 @@ def read_prompts(
             own, lambda: Played(prompt_game(calls, padded, absent, pad, words, per_token)), names
         )
 
-    return [readied(*each) for each in zip(prompts, continuations, *named, strict=True)]
+    ready = [readied(*each) for each in zip(prompts, continuations, *named, strict=True)]
+    check_several([one.divided for one in ready], "prompts")
+    return ready
 
 
 def encode_continued(

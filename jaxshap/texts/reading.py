@@ -51,9 +51,8 @@ def read_texts(
         raise InputError("max_length= counts tokens: pass tokenizer= with it, or omit it.")
     absent = Removed() if absent is None else absent
     calls = StringCalls(model, chosen.pick)
-    for number, part in enumerate(parts):
-        masker(part, absent)  # refuses an absence of tokens
-        check_several(part, f"texts[{number}]")
+    masker(parts[0], absent)  # refuses an absence of tokens
+    check_several(parts, "texts")
 
     def readied(part: Divided) -> Readied:
         return Readied(part, lambda: string_game(calls, part, absent, chosen), chosen.names)
@@ -94,9 +93,9 @@ def _for_tokens(
         encoded = encode(tokenizer, part.text, where)
         check_length(encoded, max_length, where)
         row, own = token_row(encoded, part, where)
-        check_several(own, where)
         rows.append(row)
         kept.append(own)
+    check_several(kept, "texts")
     rows = in_shared_lengths(rows, pad, absent, max_length)
     filler = 0 if pad is None else pad
     masked_tokens(rows[0], rows[0].present(np.ones((1, len(rows[0].players)), bool)), absent, 0)

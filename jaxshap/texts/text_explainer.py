@@ -7,9 +7,9 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, check_batch_size, read_key
+from jaxshap.engine import BatchSize, check_batch_size, plan_size, read_budget, read_key
 from jaxshap.errors import EvaluationError, InputError, Interrupted
-from jaxshap.estimators import Estimator
+from jaxshap.estimators import Estimator, Exact, Permutation
 from jaxshap.explaining import Clock, Explanation, explain, read_clock
 from jaxshap.games import Game
 from jaxshap.texts.absences import Absence
@@ -80,8 +80,8 @@ def explain_texts(
         `TextExplanations`, one per text, which draw themselves as coloured texts.
 
     Raises:
-        InputError: a text is empty, has a single player or is too long, or the tokeniser lacks a
-            token that is needed; the model has then not been asked anything.
+        InputError: a text is empty or too long, no text has more than one player, or the tokeniser
+            lacks a token that is needed; the model has then not been asked anything.
         Interrupted: on Ctrl-C; it carries the explanations so far.
         EvaluationError: the model failed; it carries the explanations so far.
 
@@ -147,6 +147,7 @@ def explain_readied(
     how: dict[str, Any],
 ) -> TextExplanations:
     """One explanation after the other, each with draws of its own and a share of the time."""
+    _check_budget(readied, how["estimator"], how["budget"])
     key, done = read_key(key), []
     for number, one in enumerate(readied):
         own_how = how | {"key": jax.random.fold_in(key, number), "output_names": one.output_names}
@@ -164,6 +165,21 @@ def explain_readied(
             stop.explanation = TextExplanations(tuple(done)) if done else None
             raise
     return TextExplanations(tuple(done))
+
+
+def _check_budget(readied: Sequence[Readied], estimator: Any, budget: Any) -> None:
+    """Refuse a budget too small for the longest text before those in front of it are paid for."""
+    if budget is None:
+        return
+    for one in sorted(readied, key=lambda one: -len(one.divided.names)):
+        number, named = len(one.divided.names), one.estimator or estimator
+        budget = read_budget(budget, number)
+        if number <= 2 or (named is None and 2**number <= budget):
+            named = Exact()
+        if named is None:
+            named = Permutation()  # what the default falls back on: it needs least
+        if isinstance(named, Estimator):  # `explain` refuses others by name
+            plan_size(named.affordable(number, budget), number, budget)
 
 
 def nested_readied(

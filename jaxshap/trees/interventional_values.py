@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jaxshap.games import check_kind
-from jaxshap.inputs import checked_weights
+from jaxshap.inputs import checked_weights, rows_and_weights
 from jaxshap.trees.attribution import Kind, attribute, with_diagonal
 from jaxshap.trees.direct import background_sum
 from jaxshap.trees.ensemble import Ensemble
@@ -36,7 +36,8 @@ def interventional(
         ensemble: the trees, as `read_trees` returns them.
         rows: the rows to explain, a table (rows, features) with the columns of the model. A missing
             value is NaN.
-        background: the rows that absent features come from, a table like `rows`.
+        background: the rows that absent features come from, a table like `rows`, or
+            `jaxshap.WeightedRows`.
         weights: how much each background row counts; by default all count the same.
 
     Returns:
@@ -71,7 +72,8 @@ def interventional_interactions(
         ensemble: the trees, as `read_trees` returns them.
         rows: the rows to explain, a table (rows, features) with the columns of the model. A missing
             value is NaN.
-        background: the rows that absent features come from, a table like `rows`.
+        background: the rows that absent features come from, a table like `rows`, or
+            `jaxshap.WeightedRows`.
         weights: how much each background row counts; by default all count the same.
 
     Returns:
@@ -101,6 +103,7 @@ def _kind(ensemble: Ensemble, background: Any, weights: Any) -> Kind:
 
 def _coded(ensemble: Ensemble, background: Any, weights: Any) -> Background:
     check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
+    background, weights = rows_and_weights(background, weights)
     codes = jnp.asarray(merged_paths(ensemble.structure).structure.encode_narrow(background)).T
     count, dtype = codes.shape[1], jax.dtypes.canonicalize_dtype(np.float64)
     if weights is None:

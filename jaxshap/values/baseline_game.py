@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game, as_array, as_numbers
-from jaxshap.inputs import Players
+from jaxshap.inputs import Players, rows_and_weights
 from jaxshap.values.masked import masked_game
 
 
@@ -37,6 +37,7 @@ def baseline(
         >>> jaxshap.shapley_values(game)[:, 0].tolist()
         [2.0, 3.0]
     """
+    background, weights = rows_and_weights(background, weights)
     if weights is not None and as_array(weights, "weights").size != 1:
         raise InputError(
             "baseline compares with one reference row, which needs no weights: omit weights=, or "

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game, Host, check_function, check_kind, full_precision, widened
-from jaxshap.inputs import Players, checked_table, checked_weights
+from jaxshap.inputs import Players, checked_table, checked_weights, rows_and_weights
 from jaxshap.values.conditioning import Gaussian, How
 from jaxshap.values.sampled import filled_game
 
@@ -31,7 +31,7 @@ def conditional(
     Args:
         model: a function of a batch of rows, `(rows, features)` to `(rows,)` or `(rows, outputs)`.
         X: the rows to explain, a table.
-        background: the rows that the distribution is learned from.
+        background: the rows that the distribution is learned from, or `jaxshap.WeightedRows`.
         weights: how much each background row counts; all alike by default.
         players: None; conditional games need the columns of a table. Group columns instead.
         how: `Gaussian()` by default; `Copula()` for margins of any shape; `Nearby()` weighs the
@@ -59,6 +59,7 @@ def conditional(
     check_function(model, "model", "one that maps a batch of rows to outputs")
     how = Gaussian() if how is None else how
     check_kind(how, How, "how", "jaxshap.values.Gaussian(), Copula() or Nearby()")
+    background, weights = rows_and_weights(background, weights)
     rows, references = checked_table(model, X, background)
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
     fill, num_points = full_precision(how.learn)(widened(references), shares)

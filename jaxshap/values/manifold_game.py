@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game, check_function, widened
-from jaxshap.inputs import Players, checked_table, checked_weights
+from jaxshap.inputs import Players, checked_table, checked_weights, rows_and_weights
 from jaxshap.values.sampled import filled_game
 from jaxshap.values.support import Score, Support, learn_support
 
@@ -36,7 +36,8 @@ def manifold(
     Args:
         model: a function of a batch of rows, `(rows, features)` to `(rows,)` or `(rows, outputs)`.
         X: the rows to explain, a table.
-        background: the rows that absent features take their values from.
+        background: the rows that absent features take their values from, or
+            `jaxshap.WeightedRows`.
         weights: how much each background row counts; all alike by default.
         players: None; manifold games need the columns of a table. Group columns instead.
         score: a function of points `(points, features)` that is larger for points more like the
@@ -66,6 +67,7 @@ def manifold(
             "a table and groups of columns, or use jaxshap.marginal."
         )
     check_function(model, "model", "one that maps a batch of rows to outputs")
+    background, weights = rows_and_weights(background, weights)
     rows, references = checked_table(model, X, background)
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
     references = widened(jnp.asarray(references))

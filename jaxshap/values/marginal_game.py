@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxshap.games import Game
-from jaxshap.inputs import Players
+from jaxshap.inputs import Players, rows_and_weights
 from jaxshap.values.masked import masked_game
 
 
@@ -20,7 +20,8 @@ def marginal(
     Args:
         model: a function of a batch of rows, `(rows, features)` to `(rows,)` or `(rows, outputs)`.
         X: the rows to explain.
-        background: the rows that absent features take their values from.
+        background: the rows that absent features take their values from, or
+            `jaxshap.WeightedRows`.
         weights: how much each background row counts; all alike by default.
         players: for inputs that are not tables, which parts play; see `jaxshap.patches`.
 
@@ -34,6 +35,7 @@ def marginal(
         >>> jaxshap.shapley_values(game)[:, 0].tolist()
         [1.0, 0.0]
     """
+    background, weights = rows_and_weights(background, weights)
     absent = (
         "an absent feature takes its values from the background rows, whatever the other "
         "features are"

@@ -78,6 +78,20 @@ def test_all_coalitions_are_exact_where_they_fit(monkeypatch, num_references):
     np.testing.assert_allclose(ex.values, exact.values, atol=1e-6)
 
 
+def test_all_coalitions_that_cost_next_to_nothing_are_exact_even_where_the_time_is_over(
+    monkeypatch,
+):
+    model = SlowModel(monkeypatch, 1e-4)
+
+    def starting(x):
+        model.now += 30.0 * (not model.inputs)  # such as a compilation
+        return model(x)
+
+    with pytest.warns(jaxshap.TimeWarning, match="exceeded"):
+        ex = jaxshap.explain(jaxshap.host(starting), *tables(7), seconds=10)
+    assert (ex.estimator, ex.num_evaluations) == ("Exact()", 128)
+
+
 def test_a_first_round_that_takes_too_long_is_returned_and_said(monkeypatch):
     model = SlowModel(monkeypatch, 5.0)
     with pytest.warns(jaxshap.TimeWarning, match=r"seconds=10 .* 26 evaluations, took 150\.0"):

@@ -64,6 +64,36 @@ def test_an_image_of_one_colour_has_nothing_to_take_away(kind):
         np.testing.assert_allclose(seen(kind, plain, coalition=coalition), plain, atol=1e-6)
 
 
+@pytest.mark.parametrize("host", [False, True], ids=["jax", "host"])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_channels_in_front_are_filled_in_as_channels_behind_are(kind, host):
+    front = np.moveaxis(IMAGES, -1, 1)
+    players = jaxshap.segments(np.broadcast_to(LABELS, front.shape[1:]))
+    filled = np.moveaxis(seen(kind, front, players, host=host), 1, -1)
+    np.testing.assert_allclose(filled, seen(kind), atol=1e-6)
+
+
+def test_a_map_of_owners_for_each_channel_is_one_of_pixels():
+    every = jaxshap.segments(np.repeat(LABELS[..., None], 3, axis=2))
+    for kind in KINDS:
+        filled = seen(kind, players=every, host=True)
+        np.testing.assert_allclose(filled, seen(kind, host=True), atol=1e-6)
+
+
+def test_stripes_of_an_image_are_no_channels_and_a_short_axis_of_windows_is_one():
+    stripes, bands = jaxshap.patches((8, 6), (2, 6)), jaxshap.patches((2, 12), (2, 3))
+    for players, shape, axes in ((stripes, (8, 6), (1, 2)), (bands, (2, 12), (2,))):
+        one = np.random.default_rng(3).random((1, *shape)).astype(np.float32)
+        filled = seen(MeanColour(), one, players, np.zeros(len(players), bool), host=True)
+        mean = np.broadcast_to(one.mean(axes, keepdims=True), one.shape)
+        np.testing.assert_allclose(filled, mean, atol=1e-6)
+
+
+def test_a_map_of_pixels_for_images_with_channels_in_front_is_refused_with_the_remedy():
+    with pytest.raises(jaxshap.InputError, match=r"with channels in front.*\(3, 5, 6\)"):
+        Blurred()(same_pixels, np.moveaxis(IMAGES, -1, 1), players=PLAYERS)
+
+
 def test_blurred_parts_are_weighted_means_of_all_pixels():
     expected = slowly_blurred(IMAGES, 1.5)
     np.testing.assert_allclose(seen(Blurred(1.5))[:, ~PRESENT], expected[:, ~PRESENT], atol=1e-6)

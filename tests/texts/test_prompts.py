@@ -90,6 +90,13 @@ def test_prompts_and_continuations_of_different_lengths_are_explained_together()
         np.testing.assert_allclose(one.values, alone.values, atol=1e-5)
 
 
+def test_a_prompt_of_one_word_among_others_gets_everything_exactly():
+    one = explain(["so", PROMPT], [CONTINUATION] * 2)[0]
+    whole = by_hand([1, 6]).sum() - by_hand([1]).sum()
+    np.testing.assert_allclose(one.values, [[whole]], atol=1e-5)
+    assert one.exact
+
+
 def test_no_prompt_is_scored_twice_and_the_host_gets_batches():
     seen, calls = [], []
 

@@ -265,6 +265,41 @@ def test_a_column_of_a_table_is_a_list_of_texts_and_a_table_is_not():
         texts.explain_texts(lengths, column.to_frame())
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"estimator": jaxshap.Kernel()}, {"within": texts.sentences}, {"tol": 0.1}],
+    ids=str,
+)
+def test_a_budget_too_small_for_the_longest_text_is_refused_before_any_is_paid_for(options):
+    given = ["so bad", "not so. a good day, so good", "a good day"]
+    with pytest.raises(jaxshap.BudgetError, match="budget=6"):
+        texts.explain_texts(never, given, budget=6, **options)
+    lengths = lambda strings: [float(len(one)) for one in strings]  # noqa: E731
+    assert len(texts.explain_texts(lengths, given, budget=30, **options)) == 3
+
+
+@pytest.mark.parametrize("options", [{}, {"tol": 0.01}, {"within": texts.sentences}])
+def test_a_text_of_one_word_among_others_gets_everything_exactly(options):
+    model = lambda strings: [len(one) ** 1.5 + ("so" in one) for one in strings]  # noqa: E731
+    given = ["so bad", "kind", "a day. so good"]
+    explained = texts.explain_texts(model, given, **options)
+    (whole,) = np.diff(model(["", "kind"]))
+    np.testing.assert_allclose(explained[1].values, [[whole]], atol=1e-12)
+    assert explained[1].exact
+    assert explained[1].std_error.tolist() == [[0]]
+    assert "kind(+8)" in repr(explained[1])
+    for number in (0, 2):
+        (alone,) = texts.explain_texts(model, given[number : number + 1], **options)
+        np.testing.assert_allclose(explained[number].values, alone.values, atol=1e-12)
+
+
+def test_a_word_of_several_tokens_among_other_texts_gets_everything_exactly():
+    one = texts.explain_texts(MODEL, ["unkind", SENTENCE], tokenizer=wordpieces())[0]
+    whole = unpadded([1, 12, 13, 2]) - unpadded([1, 3, 3, 2])
+    np.testing.assert_allclose(one.values[0, 0], whole, atol=2e-6)
+    assert one.exact
+
+
 def test_a_string_is_asked_about_once_over_all_texts_and_coalitions():
     seen = []
 
@@ -289,7 +324,8 @@ def never(*_):
     [
         (InputTypeError, "call it first", ["so bad"], {"players": texts.pieces}),
         (InputError, r"texts\[1\] is empty", ["so bad", " \n"], {}),
-        (InputError, r"texts\[1\] has a single player, 'bad'", ["so bad", " bad "], {}),
+        (InputError, r"texts\[0\] has a single player, 'bad':", [" bad "], {}),
+        (InputError, "and so has each of texts", ["bad", "good"], {}),
         (InputError, "there are no texts", [], {}),
         (InputTypeError, "as a list of strings", "so bad", {}),
         (InputTypeError, r"texts\[0\] is int", [3], {}),

@@ -151,6 +151,8 @@ def test_weights_of_the_background_count_in_indices():
         pairs = 2 * np.moveaxis(np.asarray(halves), 0, 2)
         off = ~np.eye(ensemble.structure.num_features, dtype=bool)
         np.testing.assert_allclose(found.matrix()[off], pairs[off], atol=1e-10)
+        weighted = tree_interactions(ensemble, rows, jaxshap.WeightedRows(background, weights))
+        np.testing.assert_array_equal(weighted.values, found.values)
 
 
 @pytest.mark.usefixtures("way")
@@ -296,6 +298,8 @@ def test_weights_of_the_background_count_like_copies():
     np.testing.assert_allclose(
         interventional(ensemble, rows, background, weights), copies, atol=1e-6
     )
+    weighted = jaxshap.WeightedRows(background, weights)
+    np.testing.assert_allclose(interventional(ensemble, rows, weighted), copies, atol=1e-6)
     with pytest.raises(ValueError, match="weights have shape"):
         interventional(ensemble, rows, background, weights[:3])
 

@@ -101,6 +101,23 @@ def test_weights_that_cannot_be_a_mean_are_refused(wrap):
             )
 
 
+@pytest.mark.parametrize("value", [jaxshap.marginal, jaxshap.conditional, jaxshap.manifold])
+def test_rows_that_come_with_weights_are_a_background_as_weights_beside_it_are(value):
+    def model(x):
+        return x[:, 0] * x[:, 1] + x[:, 2]
+
+    background = np.random.default_rng(3).normal(size=(12, 3)).astype(np.float32)
+    weights = np.arange(1.0, 13.0)
+    come = value(model, ROWS, jaxshap.WeightedRows(background, weights))
+    beside = value(model, ROWS, background, weights=weights)
+    assert not np.allclose(beside.empty, value(model, ROWS, background).empty, atol=1e-3)
+    np.testing.assert_array_equal(come.empty, beside.empty)
+    coalition = np.array([True, False, False])
+    np.testing.assert_allclose(come(coalition), beside(coalition), atol=1e-6)
+    with pytest.raises(ValueError, match="comes with weights of its own: omit weights="):
+        value(model, ROWS, jaxshap.WeightedRows(background, weights), weights=weights)
+
+
 def test_integer_tables_are_explained_as_numbers():
     game = jaxshap.marginal(
         lambda x: x @ jnp.asarray([1.0, 2.0]), np.array([[3, 4]]), np.array([[0, 0], [2, 2]])
