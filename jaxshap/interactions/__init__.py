@@ -1,5 +1,6 @@
 """Interactions: indices of sets of players, exact and sampled, and the functional decomposition."""
 
+from jaxshap.estimators import Search as Search
 from jaxshap.interactions.components import Component as Component
 from jaxshap.interactions.components import component as component
 from jaxshap.interactions.decomposition import Decomposition as Decomposition
@@ -13,6 +14,7 @@ __all__ = [
     "Component",
     "Decomposition",
     "Interactions",
+    "Search",
     "component",
     "decompose",
     "estimate_interactions",
