@@ -139,14 +139,12 @@ class OddInteractions(BalancedPairs):
     ) -> Float[Array, "sets out"]:
         """What an interaction that no pair shows could do to each set; known after the values."""
         num_players = odd[0].signs.shape[1]
-        of_game = [rows._replace(targets=rows.targets * scale) for rows, scale in (odd, even)]
-        signs = sequence_after(values, odd[0].signs)
-        first, second = (rows._replace(signs=signs) for rows in of_game)
-        squares = jnp.zeros_like(values)
-        for half, other, is_odd in ((first, second, True), (second, first, False)):
+        signs, squares = sequence_after(values, odd[0].signs), jnp.zeros_like(values)
+        for (rows, scale), is_odd in ((odd, True), (even, False)):
             asked = SetsOf(self.index, self.order, num_players, is_odd)
             if self._tells(asked):
-                more = doubt_of_sets(half, other, reach, asked)
+                of_game = rows._replace(signs=signs, targets=rows.targets * scale)
+                more = doubt_of_sets(of_game, reach, asked)
                 squares = squares.at[_places(asked)].add(more**2)
         return jnp.sqrt(squares)
 

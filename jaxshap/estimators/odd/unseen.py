@@ -17,9 +17,9 @@ from jaxshap.estimators.odd.sets import SetsOf
 
 
 def doubt_of_sets(
-    rows: Rows, other: Rows, reach: Float[Array, "out"], asked: SetsOf
+    rows: Rows, reach: Float[Array, "out"], asked: SetsOf
 ) -> Float[Array, "sets out"]:
-    """For one half of a game, whose `other` half has the same rows; targets are those of the game.
+    """For one half of a game, in units of its worths.
 
     As `calibration.doubt` has it for values: of K rows drawn at random beyond the single players
     none showed more, so one more does with a chance of 1/(K + 1), and shows `reach`, half the
@@ -27,18 +27,18 @@ def doubt_of_sets(
     alone or, in the odd half, additive, nothing vouches for the rows not seen, and their departures
     have that variance. Otherwise the process has an error of its own for what it saw something of,
     and `reach` with that chance is for rare events, which no row shows. Departures are taken as
-    independent, but for worths that repeat: then whole blocks of coalitions depart together.
+    independent, but where differences repeat in the odd half: then whole blocks of coalitions
+    depart together. Sums repeat in any game of few interactions, and tell nothing of blocks.
     """
-    rows, other = jax.lax.stop_gradient((rows, other))
-    reach = jax.lax.stop_gradient(reach)
+    rows, reach = jax.lax.stop_gradient((rows, reach))
     count = 1 + beyond_single(rows).sum().astype(reach.dtype)
     rounding = MAX_ROUNDING * reach
     departure = jnp.where(
         _shows_nothing(rows, rounding, asked.odd), reach / jnp.sqrt(count), reach / count
     )
-    repeats = jnp.minimum(*(share_of_repeats(half, rounding) for half in (rows, other)))
-    blocks = 1 + MAX_BLOCK_FACTOR * repeats
-    return departure * blocks * asked.unseen(rows.signs, rows.live)[:, None]
+    if asked.odd:
+        departure = departure * (1 + MAX_BLOCK_FACTOR * share_of_repeats(rows, rounding))
+    return departure * asked.unseen(rows.signs, rows.live)[:, None]
 
 
 def _shows_nothing(rows: Rows, rounding: Float[Array, "out"], odd: bool) -> Bool[Array, "out"]:
