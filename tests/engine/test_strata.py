@@ -114,8 +114,8 @@ def test_padding_of_strata_tells_nothing_of_errors():
         ).std_error
         for count in (18, 17)
     )
-    np.testing.assert_array_less(one_fewer, 1.5 * np.asarray(many).max(0))
-    assert (np.asarray(one_fewer) > 0).all()
+    assert (0 < np.asarray(one_fewer)).all()
+    assert (one_fewer < 1.5 * np.asarray(many).max(0)).all()
 
 
 @pytest.mark.parametrize("inner", [jaxshap.Balanced(), jaxshap.Leverage(), jaxshap.Permutation()])
