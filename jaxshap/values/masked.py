@@ -72,7 +72,7 @@ def _device_game(model, rows, references, weights, num_players: int, players: Pl
     else:
         full, ends, empty = _ends(value)
         check_finite(ends, count, "background row")
-        check_whole_outputs(model, rows, full, ends[:count])
+        check_whole_outputs(model, rows, full, ends, count)
         value = dataclasses.replace(value, ends=ends)
     check_finite(full, num_rows_of(rows), "row")
     return value, empty, full

@@ -241,8 +241,13 @@ def test_a_regression_on_rows_drawn_by_leverage_is_within_one_plus_epsilon_of_th
 
 
 def test_a_guarantee_that_cannot_be_asked_for_is_refused():
-    for numbers in ((0.0, 0.1, 3), (0.1, 1.0, 3), (0.1, 0.1, 0)):
-        with pytest.raises(jaxshap.InputError, match="pass a positive epsilon"):
+    refusals = (
+        ((0.0, 0.1, 3), "epsilon=0.0: pass a number above 0"),
+        ((0.1, 1.0, 3), "delta=1.0: pass a number above 0 and below 1"),
+        ((0.1, 0.1, 0), "num_columns=0: pass a whole number, 1 or more"),
+    )
+    for numbers, message in refusals:
+        with pytest.raises(jaxshap.InputError, match=message):
             theory.leverage_draws(*numbers)
 
 
