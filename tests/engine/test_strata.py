@@ -114,7 +114,7 @@ def test_padding_of_strata_tells_nothing_of_errors():
         ).std_error
         for count in (18, 17)
     )
-    assert (0 < np.asarray(one_fewer)).all()
+    assert (np.asarray(one_fewer) > 0).all()
     assert (one_fewer < 1.5 * np.asarray(many).max(0)).all()
 
 

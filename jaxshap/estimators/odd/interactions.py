@@ -178,7 +178,7 @@ class OddInteractions(BalancedPairs):
     def _searched(self, rows: Rows, asked: SetsOf) -> Sparse:
         """What a search finds, where there is one."""
         outputs = rows.targets.shape[1]
-        if search_among(*rows.signs.shape, outputs) is not None:
+        if search_among(len(rows.signs), asked.num_players, outputs) is not None:
             found = searched(rows, asked)
             return found._replace(values=found.values[_places(asked)])
         shape = (len(_places(asked)), outputs)
