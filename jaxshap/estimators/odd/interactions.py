@@ -29,7 +29,7 @@ from jaxshap.games import num_sets, starts
 MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
 MAX_LEFT_OUT_RATIO = 0.1  # of squares left out, below which few signs explain the game better
 MAX_MISSED_RATIO = 2.0  # of squares left out, above which no process can make up for a search
-MAX_SPARSE_RATIO = 0.8  # of squares left out, below which what a search found is taken
+MAX_SPARSE_RATIO = 0.5  # of squares left out, below which a search is believed; 0.8 did harm
 EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
 _Half = tuple[Rows, Float[Array, "out"]]  # in units of the size of each output, and these sizes
 
@@ -45,7 +45,7 @@ class OddInteractions(BalancedPairs):
     part and sets of even size to the even one. From ten players on, a search for a few interactions
     among many comes first: all pairs, triples that go best with what single players leave (of all),
     and sets of four that unite two strong pairs. It is taken where it predicts left-out pairs
-    better, with a process on what it misses of them. Errors hold what an interaction that no pair
+    with half the squared error, with a process on what it misses of them. Errors hold what an interaction that no pair
     shows could do. Of outputs by the hundred nothing is searched. Where a game with
     interactions of three players at most (four in the odd part) predicts left-out pairs far better,
     it is taken instead. Biased like OddGP, exact when all pairs are enumerated; short of that it
