@@ -105,7 +105,7 @@ def score(game: KnownGame, method: Method, budget: int, num_seeds: int) -> Score
             found = method.values(counted, budget, seed)
         except ValueError:
             return None
-        values, std_error = found if isinstance(found, tuple) else (found, np.full(n, np.nan))
+        values, std_error = found[:2] if isinstance(found, tuple) else (found, np.full(n, np.nan))
         miss, rounding = (
             np.abs(np.asarray(values, float) - game.values),
             1e-6 * np.abs(game.values).max(),
