@@ -282,7 +282,10 @@ def report(rows: list[Row], args: argparse.Namespace) -> None:
     ]
     header = ["game", "players", *(f"{m}n" for m in args.multiples), "covered, %"]
     title = f"Interactions of order {args.order}, {args.games_of}"
-    write_table(__file__, title, header, [*table, *([*line, ""] for line in lines)], notes)
+    variant = "" if args.games_of == "shapiq" else f"_{args.games_of}"
+    variant += "" if args.order == 2 else f"_order_{args.order}"
+    lines = [[*line, ""] for line in lines]
+    write_table(__file__, title, header, [*table, *lines], notes, variant=variant)
 
 
 def main() -> None:

@@ -17,13 +17,17 @@ def write_table(
     notes: Sequence[str] = (),
     *,
     store: bool = True,
+    variant: str = "",
 ) -> str:
-    """Print a Markdown table and store it beside the script, with its command and its commit."""
+    """Print a Markdown table and store it beside the script, with its command and its commit.
+
+    Under the name of the script, and that of a `variant` where one script has several tables.
+    """
     path = pathlib.Path(script)
     origin = f"Made by `{command(path.name)}` at {commit(path.parent)}."
     text = "\n".join([f"# {title}", "", table(header, rows), "", *notes, "", origin, ""])
     if store:
-        path.with_suffix(".md").write_text(text)
+        path.with_name(path.stem + variant + ".md").write_text(text)
     print(text)
     return text
 

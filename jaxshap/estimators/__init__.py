@@ -13,6 +13,7 @@ from jaxshap.estimators.odd import NodeWeights as NodeWeights
 from jaxshap.estimators.odd import OddGP as OddGP
 from jaxshap.estimators.odd import OddInteractions as OddInteractions
 from jaxshap.estimators.odd import OddLinear as OddLinear
+from jaxshap.estimators.odd import Search as Search
 from jaxshap.estimators.odd import diagonal_nodes as diagonal_nodes
 from jaxshap.estimators.odd import fit_flops as fit_flops
 from jaxshap.estimators.orderings import num_orderings as num_orderings

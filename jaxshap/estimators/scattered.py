@@ -95,13 +95,15 @@ class Scattered(Estimator):
             Values and standard errors, `(n, *out)`.
         """
         each = self.estimator.solve_strata(plan, worths, empty, full)
-        values, variance = each.values.sum(0), (each.std_error**2).sum(0)
-        share = (full - empty).astype(values.dtype)
+        values, share = each.values.sum(0), full - empty
+        share = share.astype(values.dtype)
         xp: Any = array_library(values)
         live = (xp.abs(worths).sum(0) + xp.abs(share)).reshape(len(share), -1).sum(1) > 0
-        spread, unknown = self._spread(each.values, live), xp.isnan(variance)
         # a stratum of weight 0 has no errors, and nothing to say about degrees of freedom
-        parts = xp.where(live.reshape(-1, *(1,) * values.ndim), each.std_error**2, 0)
+        squares = each.std_error**2
+        parts = xp.where(live.reshape(-1, *(1,) * values.ndim), squares, 0)
+        variance = xp.where(live.any(), parts.sum(0), squares.sum(0))
+        spread, unknown = self._spread(each.values, live), xp.isnan(variance)
         own = pooled_degrees(parts, xp.asarray(each.degrees))
         error = xp.sqrt(xp.where(unknown, spread, variance))
         degrees = xp.where(unknown, (live.sum() - 1).astype(own.dtype), own)

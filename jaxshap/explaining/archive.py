@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.explaining.archive_members import DATA, order_of, read_members
+from jaxshap.explaining.archive_members import DATA, SEARCHED, order_of, read_members
 from jaxshap.games import read_path
-from jaxshap.interactions import Interactions
+from jaxshap.interactions import Interactions, Search
 
 OPTIONAL = {
     "output_names",
@@ -27,6 +27,7 @@ OPTIONAL = {
     "interactions",
     "interactions_error",
 }
+OF_SETS = {"interactions_error", SEARCHED}
 KINDS = {
     "num_evaluations": int,
     "num_model_rows": int,
@@ -65,6 +66,7 @@ def save(self: Any, path: str | os.PathLike) -> None:
     if self.interactions is not None:
         sets = self.interactions
         fields |= {"interactions": sets.values, "interactions_error": sets.std_error}
+        fields |= {SEARCHED: sets.searched}
     arrays = {name: _storable(field) for name, field in fields.items() if field is not None}
     with open(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # pyright: ignore[reportArgumentType]
@@ -73,13 +75,20 @@ def save(self: Any, path: str | os.PathLike) -> None:
 def read_fields(path: str | os.PathLike, names: set[str]) -> dict[str, Any]:
     """The fields of the Explanation that `save` wrote."""
     path = read_path(path, "path")
-    fields: dict[str, Any] = read_members(path, names | {"interactions_error"}, names - OPTIONAL)
+    fields: dict[str, Any] = read_members(path, names | OF_SETS, names - OPTIONAL)
+    tried = fields.pop(SEARCHED, None)
     if "interactions" in fields:
         values, error = fields["interactions"], fields.pop("interactions_error")
         number = fields["values"].shape[1]
         order = order_of(number, len(values))
         fields["interactions"] = Interactions(
-            values, error, fields["base_values"], "SII", number, order
+            values,
+            error,
+            fields["base_values"],
+            "SII",
+            number,
+            order,
+            None if tried is None else Search(*tried.tolist()),
         )
     several = {name: fields.pop(name) for name in list(fields) if name.startswith(DATA)}
     if several:

@@ -18,6 +18,7 @@ DATA = "data "  # begins the names of several arrays that were explained togethe
 SUFFIX = ".npy"
 NAMES = ("feature_names", "output_names", "row_outputs", "words")
 SETS = ("interactions", "interactions_error")
+SEARCHED = "interactions_searched"  # by the number of players in the sets tried, 2 to 4
 ARRAYS = ("values", "std_error", "base_values", "degrees", *SETS)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error, NotImplementedError)
 UNREADABLE = (*BROKEN, RuntimeError, tokenize.TokenError, SyntaxError, OSError, OverflowError)
@@ -111,8 +112,10 @@ def _check_shapes(path: Any, headers: dict[str, Header]) -> None:
     if sets and (len(sets) == 1 or not sets[0] or order_of(features, sets[0][0]) == 0):
         raise InputError(f"{path} is not as it was saved: its interactions are not complete.")
     expected |= dict.fromkeys(SETS, (*sets[0], rows, *outputs)) if sets else {}
+    expected[SEARCHED] = (3,)
     for name, header in headers.items():
         kinds = "f" if name in ARRAYS else "U" if name in NAMES else "biufU"
+        kinds = "i" if name == SEARCHED else kinds
         is_data = name == "data" or name.startswith(DATA)
         fits = header.shape[:1] == (rows,) if is_data else True
         if name in expected:

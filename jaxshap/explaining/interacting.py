@@ -1,11 +1,12 @@
 """Interactions from the evaluations that values were estimated from."""
 
+import math
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxshap.engine import Run, default_process, read_budget, solve
+from jaxshap.engine import Run, bucket, default_process, read_budget, solve
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimator, Exact, OddGP, OddInteractions, Scattered
 from jaxshap.games import Game, check_order, table
@@ -58,11 +59,13 @@ def sets_of(spent: Run, game: Game, estimator: Estimator, order: int | None) -> 
     process = _of_stratum(estimator)
     if not isinstance(process, OddGP):
         return exact_interactions(_table(spent, game), "SII", order)
-    solver: Estimator = OddInteractions(process.fit_each, order=order)
-    solver = Scattered(solver) if isinstance(estimator, Scattered) else solver
+    sampler = OddInteractions(process.fit_each, order=order)
+    solver: Estimator = Scattered(sampler) if isinstance(estimator, Scattered) else sampler
     estimate = solve(solver, spent.answers, game)
     base = np.asarray(game.empty)
-    return Interactions(estimate.values, estimate.std_error, base, "SII", number, order)
+    num_coalitions = len(spent.answers.plan.coalitions)
+    tried = sampler.search(num_coalitions, number, bucket(math.prod(base.shape)))
+    return Interactions(estimate.values, estimate.std_error, base, "SII", number, order, tried)
 
 
 def _of_stratum(estimator: Any) -> Any:

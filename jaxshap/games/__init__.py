@@ -43,6 +43,7 @@ from jaxshap.games.game import check_game as check_game
 from jaxshap.games.game import make_game as make_game
 from jaxshap.games.index_weights import VALUES as VALUES
 from jaxshap.games.index_weights import WEIGHTS as WEIGHTS
+from jaxshap.games.index_weights import bernoulli as bernoulli
 from jaxshap.games.index_weights import walsh_weight as walsh_weight
 from jaxshap.games.index_weights import walsh_weights as walsh_weights
 from jaxshap.games.index_weights import worth_weights as worth_weights

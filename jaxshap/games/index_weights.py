@@ -33,7 +33,7 @@ def _aggregated(size: int, larger: int, order: int) -> Fraction:
     """k-SII, Bordt & von Luxburg (2023): SII of larger sets up to `order`, by Bernoulli numbers."""
     extra = larger - size
     steps = range(min(order - size, extra) + 1)
-    return sum((comb(extra, j) * _bernoulli(j) / (extra - j + 1) for j in steps), Fraction(0))
+    return sum((comb(extra, j) * bernoulli(j) / (extra - j + 1) for j in steps), Fraction(0))
 
 
 def _taylor(size: int, larger: int, order: int) -> Fraction:
@@ -150,9 +150,9 @@ def worth_weights(index: str, order: int, size: int, num_players: int) -> WorthW
 
 
 @functools.cache
-def _bernoulli(number: int) -> Fraction:
+def bernoulli(number: int) -> Fraction:
     """1, −1/2, 1/6, 0, −1/30, …"""
     if number == 0:
         return Fraction(1)
-    earlier = sum((comb(number + 1, j) * _bernoulli(j) for j in range(number)), Fraction(0))
+    earlier = sum((comb(number + 1, j) * bernoulli(j) for j in range(number)), Fraction(0))
     return -earlier / (number + 1)

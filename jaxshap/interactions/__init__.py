@@ -1,5 +1,7 @@
 """Interactions: indices of sets of players, exact and sampled, and the functional decomposition."""
 
+from jaxshap.estimators import Search as Search
+from jaxshap.interactions.aggregation import aggregated as aggregated
 from jaxshap.interactions.components import Component as Component
 from jaxshap.interactions.components import component as component
 from jaxshap.interactions.decomposition import Decomposition as Decomposition
@@ -13,6 +15,8 @@ __all__ = [
     "Component",
     "Decomposition",
     "Interactions",
+    "Search",
+    "aggregated",
     "component",
     "decompose",
     "estimate_interactions",

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError, MissingExtraError, SelectionError
+from jaxshap.estimators import Search
 from jaxshap.games import PlayerSet, check_index, position, sets_up_to
 
 
@@ -28,6 +29,8 @@ class Interactions:
         index: the name of the index, such as "SII".
         num_players: the number of players.
         order: the number of players in the largest sets.
+        searched: what a search for a few interactions among many chose from, as a `Search` with
+            what it could have missed; None where there was none.
 
     Example:
         >>> import jaxshap
@@ -43,6 +46,7 @@ class Interactions:
     index: str = dataclasses.field(metadata={"static": True})
     num_players: int = dataclasses.field(metadata={"static": True})
     order: int = dataclasses.field(metadata={"static": True})
+    searched: Search | None = dataclasses.field(default=None, metadata={"static": True})
 
     def __getitem__(self, players: PlayerSet) -> Float[Array | np.ndarray, "*out"]:
         return self.values[self._position(players)]
@@ -125,7 +129,7 @@ class Interactions:
             named = (np.asarray(players)[inside] for inside in among)
             places = [self._position(tuple(one)) for one in named]
             values, std_error = values[places], std_error[places]
-        return Interactions(values, std_error, base, self.index, number, order)
+        return Interactions(values, std_error, base, self.index, number, order, self.searched)
 
     def chosen(self, outputs: Int[np.ndarray, "rows k"]) -> "Interactions":
         """The interactions of outputs that differ from row to row, in numpy.

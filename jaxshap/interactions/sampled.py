@@ -1,11 +1,12 @@
 """Interactions of any index and order from sampled coalitions."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from jaxshap.engine import BatchSize, default_budget, estimate, read_budget
+from jaxshap.engine import BatchSize, bucket, default_budget, estimate, plan_size, read_budget
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import OddInteractions
 from jaxshap.games import MOST_SETS, VALUES, Game, check_game, num_sets
@@ -44,7 +45,8 @@ def estimate_interactions(
         progress: whether to show a progress bar; None shows one on a terminal.
 
     Returns:
-        The `Interactions`, with one value and one standard error per set.
+        The `Interactions`, with one value and one standard error per set, and in `searched` what a
+        search for a few interactions among many chose from.
 
     Raises:
         InputTypeError: a model or a function was passed in place of a game.
@@ -78,7 +80,9 @@ def estimate_interactions(
     estimator = OddInteractions(index=VALUES.get(index, index), order=order)
     sampled = estimate(key, game, estimator, budget, batch_size=batch_size, progress=progress)
     base = jnp.asarray(game.empty, sampled.values.dtype)
-    return Interactions(sampled.values, sampled.std_error, base, index, number, order)
+    asked = plan_size(estimator, number, bucket(spent))
+    tried = estimator.search(asked, number, bucket(math.prod(base.shape)))
+    return Interactions(sampled.values, sampled.std_error, base, index, number, order, tried)
 
 
 def _is_affordable(index: str, order: int, num_players: int, budget: int) -> bool:

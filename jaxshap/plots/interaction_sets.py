@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation, number_text
-from jaxshap.interactions import Interactions
+from jaxshap.interactions import Interactions, aggregated
 from jaxshap.plots.sets import interactions_and_names
 from jaxshap.plots.style import (
     NEGATIVE,
@@ -97,7 +97,8 @@ def interaction_stack(
 
     Args:
         interactions: the interactions of one row and output, of an index that adds up: "k-SII",
-            "STII", "FSII", "SV", or "Moebius" of all orders; or an explanation that has them.
+            "STII", "FSII", "SV", or "Moebius" of all orders; or of "SII", as in an explanation,
+            which is drawn as its k-SII (`jaxshap.interactions.aggregated`).
         names: the names of the players; by default those of the explanation, or x0, x1, ….
         max_display: how many sets to draw on their own, the strongest first; all others are one
             part on each side.
@@ -119,12 +120,13 @@ def interaction_stack(
         'from the base value 0 to 6'
     """
     interactions, names = interactions_and_names(interactions, names)
+    interactions = aggregated(interactions) if interactions.index == "SII" else interactions
     values, labels = np.asarray(interactions.values, np.float64), list(map(shortened, names))
     whole = interactions.index == "Moebius" and interactions.order == interactions.num_players
     if interactions.index not in EFFICIENT and not whole:
         raise InputError(
             f"{interactions.index} of order {interactions.order} does not add up to the "
-            'prediction: pass interactions of index "k-SII", "STII" or "FSII".'
+            'prediction: pass interactions of index "SII", "k-SII", "STII" or "FSII".'
         )
     shown = largest(np.abs(np.nan_to_num(values)), max_display)
     base = float(interactions.base_values)

@@ -119,6 +119,13 @@ def _interactions(explanation: Explanation) -> Card:
         "Root mean squares over rows of what features do together beyond what fewer of them do: "
         f"the index {found.index}, of up to {found.order} features."
     )
+    if found.searched is not None:
+        tried = found.searched
+        meaning += (
+            f" A search for the strongest of many chose from {tried.pairs:,} pairs, "
+            f"{tried.threes:,} sets of three and {tried.fours:,} of four, and could have missed "
+            f"{tried.could_have_missed}."
+        )
     count = f"{len(sets):,} set{'s' * (len(sets) > 1)}, the strongest first"
     return Card("Interactions", count, "\n".join(lines), meaning)
 

@@ -100,6 +100,24 @@ def test_all_pairs_of_every_stratum_are_exact_with_error_zero(name):
     np.testing.assert_array_equal(estimate.std_error, 0)
 
 
+def test_padding_of_strata_tells_nothing_of_errors():
+    """Seventeen strata are solved as eighteen, one of which holds zeros: what no worth tells the
+    error of is not there, and the spread between strata does not stand in for the errors of all.
+    """
+    background = np.random.default_rng(3).normal(size=(18, PLAYERS)).astype(np.float32)
+    many, one_fewer = (
+        jaxshap.estimate(
+            0,
+            jaxshap.marginal(model, ROWS, background[:count]),
+            jaxshap.Scattered(jaxshap.OddGP()),
+            24,
+        ).std_error
+        for count in (18, 17)
+    )
+    assert (np.asarray(one_fewer) > 0).all()
+    assert (one_fewer < 1.5 * np.asarray(many).max(0)).all()
+
+
 @pytest.mark.parametrize("inner", [jaxshap.Balanced(), jaxshap.Leverage(), jaxshap.Permutation()])
 def test_host_and_device_agree_inside_and_outside_of_jit(inner):
     estimator, budget = jaxshap.Scattered(inner), 14

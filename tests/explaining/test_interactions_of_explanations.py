@@ -96,6 +96,7 @@ def test_they_are_picked_saved_and_loaded(explained, tmp_path):
         np.testing.assert_array_equal(
             loaded.interactions.std_error, explanation.interactions.std_error
         )
+        assert loaded.interactions.searched == (55, 165, 990)
     assert found[:, "x3"].interactions.order == 1
 
 

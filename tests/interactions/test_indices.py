@@ -328,8 +328,31 @@ def test_bars_and_stacks_show_sets_of_all_orders():
     np.testing.assert_allclose(right.get_x() + right.get_width(), total, atol=1e-5)
     assert left.get_x() >= total - 1e-5
     with pytest.raises(ValueError, match="does not add up"):
-        jaxshap.plots.interaction_stack(exact_interactions(small()))
+        jaxshap.plots.interaction_stack(exact_interactions(small(), "BII"))
+    shapley = exact_interactions(small(), "SII", 3)  # as an explanation has them: drawn as k-SII
+    stack = jaxshap.plots.interaction_stack(shapley)
+    pushed = sum(part.get_width() for part in stack.patches)
+    same = exact_interactions(small(), "k-SII", 3)
+    np.testing.assert_allclose(pushed, np.abs(same.values).sum(), rtol=1e-5)
+    assert stack.get_xlabel() == "k-SII"
     pyplot.close("all")
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_shapley_interactions_aggregate_to_those_that_add_up(order):
+    game = game_of(random_table(2, 5, 2).astype(np.float32))
+    shapley = exact_interactions(game, "SII", order)
+    found = jaxshap.interactions.aggregated(shapley)
+    expected = exact_interactions(game, "k-SII", order)
+    assert (found.index, found.order) == ("k-SII", order)
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-5)
+    np.testing.assert_allclose(found.values.sum(0), game.full - game.empty, atol=1e-5)
+    np.testing.assert_array_equal(found.std_error, 0)
+    unsure = dataclasses.replace(shapley, std_error=jnp.ones_like(shapley.std_error))
+    bounds = jaxshap.interactions.aggregated(unsure).std_error
+    if order == 2:  # half of four interactions
+        np.testing.assert_allclose(bounds[:5], 3)
+    np.testing.assert_allclose(bounds[-1], 1)
 
 
 def small():

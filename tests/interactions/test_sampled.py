@@ -252,6 +252,47 @@ def test_a_search_reads_out_the_game_that_it_found(odd):
         np.testing.assert_allclose(found.left_out, 0, atol=1e-9)
 
 
+@pytest.mark.parametrize("index", ["SII", "k-SII"])
+def test_no_error_of_zero_where_an_interaction_may_be_unseen(index):
+    """Additive games, alone, with one coalition of 512 worth more, and with a pair beside it: 90
+    coalitions show no more than the pair, and the others' errors hold what they do not show.
+
+    8 keys: pairs are within their 95 % intervals in all games and keys together nine times in ten,
+    and errors are no rounding; where a pair is seen it vouches in part.
+    """
+    players = membership(9)
+    additive = players @ np.linspace(-1, 2, 9)
+    needle = (players == (np.arange(9) % 2 == 0)).all(1)
+    pair = 3.0 * players[:, [0, 5]].all(1)
+    game = game_of(np.stack([additive, additive + needle, additive + pair + needle], axis=1))
+    truth = exact_interactions(game, index, 2)
+    runs = [estimate_interactions(key, game, index, 2, 90) for key in range(8)]
+    error = np.abs([run.values - truth.values for run in runs])
+    stated = np.array([run.std_error for run in runs])
+    assert (stated > 1e-5 * np.ptp(additive)).all()
+    assert ((error < 1.96 * stated).mean((0, 1)) > 0.9).all()
+    of_pairs = np.median(stated[:, 9:], axis=(0, 1))
+    assert of_pairs[2] < of_pairs[0] / 2
+    assert (of_pairs < 0.03 * np.ptp(additive)).all()
+
+
+def test_a_constant_game_has_unknown_errors():
+    found = estimate_interactions(0, game_of(np.ones(2**9)), budget=90)
+    np.testing.assert_allclose(found.values, 0, atol=1e-6)
+    assert np.isnan(found.std_error).all()
+
+
+def test_the_result_says_what_was_searched():
+    few = estimate_interactions(0, asymmetric_game(7), budget=60)
+    assert few.searched is None
+    game, _ = few_interactions(24, seed=3)
+    found = estimate_interactions(0, game, budget=480)
+    assert found.searched == (276, 1024, 990)
+    assert "sets of five or more" in found.searched.could_have_missed
+    assert "Search(pairs=276" in repr(found)
+    assert jax.jit(lambda: estimate_interactions(0, game, budget=480))().searched == found.searched
+
+
 @pytest.mark.parametrize("outputs", [(), (2, 3)])
 @pytest.mark.parametrize("wrap", [lambda value: value, jax.jit])
 def test_two_players_have_their_interaction_exactly(outputs, wrap):

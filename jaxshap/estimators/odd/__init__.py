@@ -7,5 +7,6 @@ from jaxshap.estimators.odd.interactions import OddInteractions as OddInteractio
 from jaxshap.estimators.odd.linear_rule import OddLinear as OddLinear
 from jaxshap.estimators.odd.nodes import NodeWeights as NodeWeights
 from jaxshap.estimators.odd.nodes import diagonal_nodes as diagonal_nodes
+from jaxshap.estimators.odd.search import Search as Search
 
 __all__ = ["OddGP", "OddLinear"]

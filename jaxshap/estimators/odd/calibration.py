@@ -28,7 +28,7 @@ def widened_error(rows: Rows, posterior: Posterior) -> Float[Array, "k out"]:
     count = rows.live.sum().astype(posterior.values.dtype)
     standard = posterior.left_out / jnp.maximum(posterior.expected, 1e-30)
     standard = jnp.where(rows.live[:, None], standard, 0)
-    beyond = _beyond_single(rows)
+    beyond = beyond_single(rows)
     squares = (jnp.where(beyond[:, None], standard, 0) ** 2).sum(0)
     square = (squares + AS_EXPECTED) / (beyond.sum().astype(count.dtype) + AS_EXPECTED)
     fourth, second = ((standard**power).sum(0) / count for power in (4, 2))
@@ -55,14 +55,14 @@ def doubt(
     four times as large. Where a simple game with interactions is `settled` by more rows than it has
     unknowns, a departure is `reach` times that chance: rare events are seen in no row at all.
     """
-    count = 1 + _beyond_single(rows).sum().astype(rows.targets.dtype)
+    count = 1 + beyond_single(rows).sum().astype(rows.targets.dtype)
     rounding = MAX_ROUNDING * jnp.abs(rows.targets).max(0)
-    of_sizes = _largest_beside_sizes(rows) <= rounding
+    of_sizes = largest_beside_sizes(rows) <= rounding
     seen = 2 * farthest**2 / count + (reach / count) ** 2
     blind = of_sizes | (farthest <= rounding)
     departure = jnp.sqrt(jnp.where(blind, reach**2 / count, seen))
     departure = jnp.where(settled & ~of_sizes, reach / count, departure)
-    blocks = 1 + MAX_BLOCK_FACTOR * _share_of_repeats(rows, rounding)
+    blocks = 1 + MAX_BLOCK_FACTOR * share_of_repeats(rows, rounding)
     known = (jnp.where(rows.live[:, None], white_value_cross(rows.signs), 0) ** 2).sum(0)
     unseen = jnp.maximum(white_value_variance(rows.signs.shape[1]) - known, 0)
     return departure * blocks * jnp.sqrt(unseen)[:, None]
@@ -91,20 +91,21 @@ def is_of_pairs(
     return more & quadratic & (farthest <= rounding)
 
 
-def _largest_beside_sizes(rows: Rows) -> Float[Array, "out"]:
-    """How far rows are at most from a game of sizes alone."""
+def largest_beside_sizes(rows: Rows, odd: bool = True) -> Float[Array, "out"]:
+    """How far rows are at most from the odd or even part of a game of sizes alone."""
     excess = rows.signs.sum(1)
     num_players = rows.signs.shape[1]
     place = ((num_players - jnp.abs(excess)) / 2).astype(int)
     sizes = jax.nn.one_hot(place, num_players // 2 + 1, dtype=excess.dtype)
-    sizes = jnp.where(rows.live[:, None], sizes * jnp.sign(excess)[:, None], 0)
+    sizes = sizes * jnp.sign(excess)[:, None] if odd else sizes
+    sizes = jnp.where(rows.live[:, None], sizes, 0)
     means = sizes.T @ rows.targets / jnp.maximum((sizes**2).sum(0), 1)[:, None]
     return jnp.abs(rows.targets - sizes @ means).max(0)
 
 
-def _share_of_repeats(rows: Rows, rounding: Float[Array, "out"]) -> Float[Array, "out"]:
+def share_of_repeats(rows: Rows, rounding: Float[Array, "out"]) -> Float[Array, "out"]:
     """Of the rows beyond the single players, how many have a worth that another of them has."""
-    beyond = _beyond_single(rows)
+    beyond = beyond_single(rows)
     apart = -1.0 - jnp.arange(len(beyond), dtype=rows.targets.dtype)  # alike no other
     worths = jnp.sort(jnp.where(beyond[:, None], jnp.abs(rows.targets), apart[:, None]), axis=0)
     alike = (jnp.diff(worths, axis=0) <= rounding).astype(worths.dtype)
@@ -112,6 +113,6 @@ def _share_of_repeats(rows: Rows, rounding: Float[Array, "out"]) -> Float[Array,
     return either.sum(0) / jnp.maximum(beyond.sum(), 1).astype(worths.dtype)
 
 
-def _beyond_single(rows: Rows) -> Bool[Array, "m"]:
+def beyond_single(rows: Rows) -> Bool[Array, "m"]:
     """Which live rows are neither {∅, N} nor a single player against the others."""
     return rows.live & (jnp.abs(rows.signs.sum(1)) < rows.signs.shape[1] - 2)

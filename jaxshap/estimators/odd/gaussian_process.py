@@ -82,13 +82,24 @@ def _shown(
     """In units of `scale`; a spread of NaN where no output varies: nothing tells what a coalition
     not seen could show. An output that is constant beside others that vary is taken as constant.
     """
-    worths = jax.lax.stop_gradient(jnp.where(plan.live.reshape(-1, *(1,) * empty.ndim), worths, 0))
-    worths, ends = worths.reshape(len(worths), -1), jnp.stack([empty, full]).reshape(2, -1)
-    lowest, highest = ends.min(0), ends.max(0)
-    inside = jnp.where(plan.live[:, None], worths, lowest)
-    spread = jnp.maximum(inside.max(0), highest) - jnp.minimum(inside.min(0), lowest)
-    varies = spread > 0
-    constant = jnp.where(varies.any(), 0, jnp.nan).astype(spread.dtype)
-    even = (inside[::2] + inside[1::2] - ends.sum(0)) / 2
+    spread = spread_of(plan, worths, empty, full)
+    worths = jax.lax.stop_gradient(worths.reshape(len(worths), -1))
+    inside = jnp.where(plan.live[:, None], worths, empty.reshape(-1))
+    even = (inside[::2] + inside[1::2] - (empty + full).reshape(-1)) / 2
     even = jnp.pad(even, ((1, 0), (0, 0)))  # {∅, N} is where it is measured from
-    return Shown(jnp.where(varies, spread / 2, constant) / scale, even / scale)
+    return Shown(spread / 2 / scale, even / scale)
+
+
+def spread_of(
+    plan: Plan,
+    worths: Float[Array, "m *out"],
+    empty: Float[Array, "*out"],
+    full: Float[Array, "*out"],
+) -> Float[Array, "out"]:
+    """The largest less the smallest worth; NaN where no output varies."""
+    worths = jax.lax.stop_gradient(worths.reshape(len(worths), -1))
+    ends = jax.lax.stop_gradient(jnp.stack([empty, full]).reshape(2, -1))
+    inside = jnp.concatenate([ends, jnp.where(plan.live[:, None], worths, ends[0])])
+    spread = inside.max(0) - inside.min(0)
+    constant = jnp.where((spread > 0).any(), 0, jnp.nan).astype(spread.dtype)
+    return jnp.where(spread > 0, spread, constant)

@@ -7,24 +7,31 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Key
 
+from jaxshap.estimators.least_squares import sequence_after
 from jaxshap.estimators.odd.balanced import BalancedPairs, unit_rows
 from jaxshap.estimators.odd.calibration import widened_error
 from jaxshap.estimators.odd.fit import fitted, has_all_twos
-from jaxshap.estimators.odd.gaussian_process import MAX_ENUMERABLE_PLAYERS, OddGP
+from jaxshap.estimators.odd.gaussian_process import (
+    MAX_ENUMERABLE_PLAYERS,
+    OddGP,
+    spread_of,
+)
 from jaxshap.estimators.odd.process import Rows
 from jaxshap.estimators.odd.read_out import determines_low, left_out_squares
+from jaxshap.estimators.odd.search import Search, search_among
 from jaxshap.estimators.odd.sets import SetsOf
-from jaxshap.estimators.odd.sparse import MAX_SEARCH_FLOPS, Sparse, search_flops, searched
+from jaxshap.estimators.odd.sparse import Sparse, searched
+from jaxshap.estimators.odd.unseen import doubt_of_sets
 from jaxshap.estimators.protocol import Estimate, Plan
 from jaxshap.estimators.stating import stated
 from jaxshap.games import num_sets, starts
 
 MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
 MAX_LEFT_OUT_RATIO = 0.1  # of squares left out, below which few signs explain the game better
-MIN_SEARCH_PLAYERS = 10  # the default budget buys all coalitions of fewer
 MAX_MISSED_RATIO = 2.0  # of squares left out, above which no process can make up for a search
-MAX_SPARSE_RATIO = 0.8  # of squares left out, below which what a search found is taken
+MAX_SPARSE_RATIO = 0.5  # of squares left out, below which a search is believed; 0.8 did harm
 EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
+_Half = tuple[Rows, Float[Array, "out"]]  # in units of the size of each output, and these sizes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,13 +44,13 @@ class OddInteractions(BalancedPairs):
     posteriors in closed form: of the Shapley and Banzhaf index, sets of odd size belong to the odd
     part and sets of even size to the even one. From ten players on, a search for a few interactions
     among many comes first: all pairs, triples that go best with what single players leave (of all),
-    and sets of four that unite two strong pairs. It is taken where it predicts left-out pairs
-    better, with a process on what it misses of them; the errors then hold what an interaction that
-    no pair shows could do. Of outputs by the hundred nothing is searched. Where a game with
-    interactions of three players at most (four in the odd part) predicts left-out pairs far better,
-    it is taken instead. Biased like OddGP, exact when all pairs are enumerated; short of that it
-    asks about `MAX_PROCESS_ROWS` pairs at most. Shapley values among them are those of OddGP.
-    `jaxshap.estimate_interactions` gives the result its sets.
+    and sets of four that unite two strong pairs. It is taken where it predicts left-out pairs with
+    less than half the squared error, with a process on what it misses of them. Errors hold what an
+    interaction that no pair shows could do. Of outputs by the hundred nothing is searched. Where a
+    game with interactions of three players at most (four in the odd part) predicts left-out pairs
+    far better, it is taken instead. Biased like OddGP, exact when all pairs are enumerated; short
+    of that it asks about `MAX_PROCESS_ROWS` pairs at most. Shapley values among them are those of
+    OddGP. `jaxshap.estimate_interactions` gives the result its sets.
 
     Args:
         index: the index, one of `jaxshap.interactions`.
@@ -65,6 +72,12 @@ class OddInteractions(BalancedPairs):
     def kind(self) -> str:
         return f"interaction ({self.index})"
 
+    def search(self, num_coalitions: int, num_players: int, num_outputs: int) -> Search | None:
+        """What the search tries where a plan has so many coalitions; None where there is none."""
+        return search_among(
+            min(num_coalitions // 2 + 1, MAX_PROCESS_ROWS), num_players, num_outputs
+        )
+
     def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
         usable = budget if 2**num_players <= budget else min(budget, 2 * MAX_PROCESS_ROWS)
         return super().plan(key, num_players, usable)
@@ -78,14 +91,17 @@ class OddInteractions(BalancedPairs):
     ) -> Estimate:
         num_players = plan.coalitions.shape[1]
         middle = (full + empty) / 2  # a constant has no interactions; without it, less is unknown
-        odd = (worths[::2] - worths[1::2]) / 2, (full - empty) / 2
-        even = (worths[::2] + worths[1::2]) / 2 - middle, jnp.zeros_like(middle)
-        halves = (
-            self._half(plan, *half, SetsOf(self.index, self.order, num_players, is_odd))
+        odd = unit_rows(plan, (worths[::2] - worths[1::2]) / 2, (full - empty) / 2)
+        sums = (worths[::2] + worths[1::2]) / 2
+        even = unit_rows(plan, sums - middle, jnp.zeros_like(middle))
+        reach = spread_of(plan, worths, empty, full) / 2
+        halves = [
+            self._half(plan, half, SetsOf(self.index, self.order, num_players, is_odd))
             for half, is_odd in ((odd, True), (even, False))
-        )
+        ]
         (values, error), (more, other) = (half[:2] for half in halves)
         values, error = values + more, jnp.hypot(error, other)
+        error = jnp.hypot(error, self._doubt(odd, even, reach, values))
         if self.index == "SII":
             singles = OddGP(self.fit_each).solve(plan, worths, empty, full)
             flat = (array.reshape(num_players, -1) for array in singles[:2])
@@ -100,13 +116,12 @@ class OddInteractions(BalancedPairs):
         complete = _is_complete(plan)
         return stated(values.reshape(shape), error.reshape(shape), exact=complete)
 
-    def _half(self, plan: Plan, halves, whole, asked: SetsOf) -> Estimate:
+    def _half(self, plan: Plan, half: _Half, asked: SetsOf) -> Estimate:
         """What one half of the game adds to each set's index; 0 where it says nothing."""
-        rows, scale = unit_rows(plan, halves, whole)
+        rows, scale = half
         number = num_sets(asked.num_players, self.order) - 1
         values = error = jnp.zeros((number, len(scale)), scale.dtype)
-        sizes = [size for size in asked.sizes if not (self.index == "SII" and size == 1)]
-        if not sizes:
+        if not self._tells(asked):
             return Estimate(values, error)
         used = Rows(*(array[:MAX_PROCESS_ROWS] for array in rows))
         own, own_error = (array * scale for array in self._read(used, scale > 0, asked))
@@ -114,6 +129,24 @@ class OddInteractions(BalancedPairs):
             own = jnp.where(_is_complete(plan), asked.exact(rows.signs, rows.targets) * scale, own)
         places = _places(asked)
         return Estimate(values.at[places].set(own), error.at[places].set(own_error))
+
+    def _tells(self, asked: SetsOf) -> bool:
+        """Whether this half tells anything but Shapley values, which are those of OddGP."""
+        return any(not (self.index == "SII" and size == 1) for size in asked.sizes)
+
+    def _doubt(
+        self, odd: _Half, even: _Half, reach: Float[Array, "out"], values: Float[Array, "sets out"]
+    ) -> Float[Array, "sets out"]:
+        """What an interaction that no pair shows could do to each set; known after the values."""
+        num_players = odd[0].signs.shape[1]
+        signs, squares = sequence_after(values, odd[0].signs), jnp.zeros_like(values)
+        for (rows, scale), is_odd in ((odd, True), (even, False)):
+            asked = SetsOf(self.index, self.order, num_players, is_odd)
+            if self._tells(asked):
+                of_game = rows._replace(signs=signs, targets=rows.targets * scale)
+                more = doubt_of_sets(of_game, reach, asked)
+                squares = squares.at[_places(asked)].add(more**2)
+        return jnp.sqrt(squares)
 
     def _read(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
         """Values and errors in units of the targets: of the process alone, or of the sparse
@@ -137,19 +170,15 @@ class OddInteractions(BalancedPairs):
 
         _, (values, errors, squares) = jax.lax.scan(fit, jnp.full_like(missed, jnp.inf), targets)
         better = unit**2 * squares[1] < MAX_SPARSE_RATIO * squares[0]
-        error = jnp.hypot(unit * errors[1], _unseen(rows, asked))
         return (
             jnp.where(better, found.values + unit * values[1], values[0]),
-            jnp.where(better, error, errors[0]),
+            jnp.where(better, unit * errors[1], errors[0]),
         )
 
     def _searched(self, rows: Rows, asked: SetsOf) -> Sparse:
-        """What a search finds; nothing where players are few, or outputs so many that it would take
-        long.
-        """
+        """What a search finds, where there is one."""
         outputs = rows.targets.shape[1]
-        quick = outputs * search_flops(*rows.signs.shape) <= MAX_SEARCH_FLOPS
-        if quick and asked.num_players >= MIN_SEARCH_PLAYERS:
+        if search_among(len(rows.signs), asked.num_players, outputs) is not None:
             found = searched(rows, asked)
             return found._replace(values=found.values[_places(asked)])
         shape = (len(_places(asked)), outputs)
@@ -173,14 +202,6 @@ class OddInteractions(BalancedPairs):
         values = jnp.where(better, low.values, process.values)
         error = jnp.where(better, low_error, errors[0])
         return values, error, jnp.where(better, low_squares, squares)
-
-
-def _unseen(rows: Rows, asked: SetsOf) -> Float[Array, "sets 1"]:
-    """What an interaction that none of K rows shows could do, as a standard error: coalitions not
-    seen depart independently, with a chance of 1/(K + 1), by as much as worths do.
-    """
-    departure = 1 / (1 + rows.live.sum().astype(rows.targets.dtype))
-    return departure * jnp.asarray(asked.spreads, rows.targets.dtype)[:, None]
 
 
 def _places(asked: SetsOf) -> np.ndarray:

@@ -1,13 +1,12 @@
 """Interactions as read-outs of a mixture: an index of all sets of players up to a size."""
 
 import dataclasses
-import math
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.estimators.odd.kernels import log_constant, low_size
 from jaxshap.estimators.odd.mixture import ReadOut, SignMixture
@@ -39,12 +38,20 @@ class SetsOf:
         sizes = range(1, self.order + 1)
         return tuple(s for s in sizes if has_weight(*self._of(s), self.odd))
 
-    @property
-    def spreads(self) -> Float[np.ndarray, "sets"]:
-        """Standard deviations of the index where worths are independent and of variance 1."""
-        sizes = [np.full(math.comb(self.num_players, s), s) for s in self.sizes]
-        variances = {s: worth_weights(*self._of(s)).squares[self.odd] for s in self.sizes}
-        return np.sqrt(np.array([variances[s] for s in np.concatenate(sizes).tolist()]))
+    def unseen(self, signs: Float[Array, "m n"], live: Bool[Array, "m"]) -> Float[Array, "sets"]:
+        """Standard deviations of the index where worths are independent and of variance 1, but for
+        those at the rows, which are known.
+        """
+
+        def of_size(size):
+            def known(block):
+                return ((jnp.where(live[:, None], self._worths(signs, block), 0) ** 2).sum(0),)
+
+            every = worth_weights(*self._of(size)).squares[self.odd]
+            (seen,) = self._in_blocks(size, len(signs), known)
+            return jnp.sqrt(jnp.maximum(every - seen, 0))
+
+        return jnp.concatenate([of_size(size) for size in self.sizes])
 
     def __call__(
         self, mixture: SignMixture, signs: Float[Array, "m n"], told: Told

@@ -12,13 +12,14 @@ from jaxtyping import Array, Bool, Float, Int
 from jaxshap.estimators.odd.greedy import MAX_CHOSEN, NUM_FOLDS, choose, fit_chosen
 from jaxshap.estimators.odd.nodes import sign_weight
 from jaxshap.estimators.odd.process import Rows
+from jaxshap.estimators.odd.search import (
+    MAX_SMALL_SETS,
+    STRONG_PAIRS,
+    num_larger,
+    num_steps,
+)
 from jaxshap.estimators.odd.sets import SetsOf
 from jaxshap.games import mapped, num_sets, sets_of_size, starts
-
-MAX_SMALL_SETS = 4096  # single players or pairs that a regression chooses from
-MAX_LARGER_SETS = 1024  # sets of two players more
-STRONG_PAIRS = 45  # whose unions are the sets of four players that are tried
-MAX_SEARCH_FLOPS = 4e11  # for all outputs together; above, nothing is searched
 
 
 class Sparse(NamedTuple):
@@ -33,13 +34,6 @@ class _Sets(NamedTuple):
 
     members: Int[Array, "k size"]
     real: Bool[Array, "k"]
-
-
-def search_flops(num_rows: int, num_players: int) -> float:
-    """Of a search for one output: each step compares every product with every row, twice."""
-    small = min(math.comb(num_players, 2), MAX_SMALL_SETS)
-    steps = _num_steps(num_rows)
-    return 8.0 * NUM_FOLDS * steps * num_rows * (small + MAX_LARGER_SETS + steps)
 
 
 def searched(rows: Rows, asked: SetsOf) -> Sparse:
@@ -62,7 +56,7 @@ def searched(rows: Rows, asked: SetsOf) -> Sparse:
 def _of_output(
     signs: Float[Array, "m n"], live: Bool[Array, "m"], target: Float[Array, "m"], asked: SetsOf
 ) -> tuple[Float[Array, "sets"], Float[Array, "m"]]:
-    known, steps = jax.lax.stop_gradient(target), _num_steps(len(signs))
+    known, steps = jax.lax.stop_gradient(target), num_steps(len(signs))
     small = _small_sets(signs, live, known, asked.odd)
     own = _products(signs, small)
     count, unit = own.shape[1], own.shape[1] ** -0.5
@@ -90,19 +84,13 @@ def _of_output(
     return _added(values, larger, coefficients[2 + count :], asked), left_out
 
 
-def _num_steps(num_rows: int) -> int:
-    return max(1, min(num_rows // 3, MAX_CHOSEN))
-
-
 def _no_sets(count: int, size: int) -> _Sets:
     return _Sets(jnp.zeros((count, size), jnp.int32), jnp.zeros(count, bool))
 
 
 def _shape_of_larger(num_players: int, num_small: int, odd: bool) -> tuple[int, int]:
     """How many larger sets are tried, and their size."""
-    if odd:
-        return max(1, min(math.comb(num_players, 3), MAX_LARGER_SETS)), 3
-    return max(1, math.comb(min(num_small, STRONG_PAIRS), 2)), 4
+    return num_larger(num_players if odd else num_small, odd), 3 if odd else 4
 
 
 def _products(signs: Float[Array, "m n"], sets: _Sets) -> Float[Array, "m k"]:
