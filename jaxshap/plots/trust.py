@@ -129,7 +129,7 @@ def diagnosis(
         axes = list(pyplot().subplots(1, 2, layout="constrained", **size)[1])
     if not is_list(axes) or len(list(axes)) != 2:
         raise InputError(f"a diagnosis has two pictures: pass two axes, not {shown(axes)}.")
-    left, right = map(given_axes, axes)
+    left, right = (given_axes(ax) or new_axes(6, 4) for ax in axes)
     _draw_additivity(left, diagnosis.additivity)
     _draw_outside(right, diagnosis, max_display)
     return [tidy(left), tidy(right)]

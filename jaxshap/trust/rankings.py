@@ -127,7 +127,8 @@ def run_agreement(
     """
     from scipy.stats import kendalltau  # slow to import, and not needed before
 
-    if not is_list(runs) or not hasattr(runs, "__len__") or isinstance(runs, str | bytes):
+    is_text = isinstance(runs, str | bytes)
+    if is_text or not is_list(runs) or not hasattr(runs, "__len__") or hasattr(runs, "toarray"):
         raise InputTypeError(f"runs={shown(runs)}: pass a list of the values of each run.")
     if len(runs) < 2:
         raise InputError(

@@ -129,7 +129,7 @@ def _chance_alike(rows: Rows) -> Float[Array, "out"]:
         first = jnp.searchsorted(column, column - rounding)
         return jnp.searchsorted(column, column + rounding, side="right") - first - 1
 
-    others = jax.vmap(alike, in_axes=1)(worths, rounding).astype(worths.dtype).sum(1)
+    others = jax.vmap(alike, in_axes=(1, 0))(worths, rounding).astype(worths.dtype).sum(1)
     count = beyond.sum().astype(worths.dtype)
     return others / jnp.maximum(count * (count - 1), 1)
 
