@@ -185,9 +185,18 @@ def _read(graph: Any) -> _Graph:
     return read
 
 
+def _is_node(node: Any) -> bool:
+    """Whether it has a hash; arrays of JAX say so wrongly."""
+    try:
+        hash(node)
+    except TypeError:
+        return False
+    return True
+
+
 def _is_edge(edge: Any) -> bool:
     pair = isinstance(edge, tuple | list) and len(edge) == 2
-    return pair and all(isinstance(node, Hashable) for node in edge)
+    return pair and all(_is_node(node) for node in edge)
 
 
 def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
@@ -200,10 +209,10 @@ def _parents(edges: Iterable[tuple[Node, Node]]) -> dict[Node, set[Node]]:
 
 def _nodes(nodes: Any, graph: _Graph) -> set[Node]:
     """The node, which may itself be a tuple, or the nodes of a list, tuple or set."""
-    if isinstance(nodes, Hashable) and nodes in graph.parents:
+    if _is_node(nodes) and nodes in graph.parents:
         return {nodes}
     several = isinstance(nodes, list | tuple | set | frozenset)
-    if not all(isinstance(node, Hashable) for node in (nodes if several else [nodes])):
+    if not all(_is_node(node) for node in (nodes if several else [nodes])):
         raise InputTypeError(f"{shown(nodes)} is no node of a graph: pass its name, or a list.")
     listed = set(nodes) if several else {nodes}
     if missing := listed - graph.parents.keys():

@@ -131,7 +131,9 @@ def additive_model(
         [2.0]
     """
     if smoother is not None:
-        check_function(smoother, "smoother", "one of values and a target, as smoothing_spline is")
+        check_function(
+            smoother, "smoother", "one of values and a target, as smoothing_spline is", 2
+        )
     max_rounds = read_whole(max_rounds, "max_rounds")
     tolerance = read_number(tolerance, "tolerance", least=0)
     inputs = read_inputs(X, X, None, feature_names)

@@ -105,7 +105,7 @@ def read_problem(
     Where no background is needed, the rows stand in its place wherever two inputs are compared.
     """
     if value is not None:
-        check_function(value, "value", "a value function, such as jaxshap.conditional")
+        check_function(value, "value", "a value function, such as jaxshap.conditional", 3)
     if isinstance(model, Game):
         raise InputTypeError(
             "model= is a game: pass it to jaxshap.estimate, or pass explain the model itself."

@@ -23,7 +23,7 @@ def picked_fields(explanation: Any, index: Any) -> dict[str, Any]:
         raise SelectionError(
             f"{len(indices)} indices for values of shape {shape}: (rows, features, *outputs)."
         )
-    row, feature, output = (*indices, slice(None), slice(None))[:3]
+    row, feature, output = (*indices, *(slice(None),) * 3)[:3]
     rows = positions(row, None, shape[0], "row")
     features = positions(feature, names, len(names), "feature")
     fields = _at_rows(explanation, rows, features)

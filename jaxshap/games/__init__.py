@@ -2,6 +2,7 @@
 drawn; transforms of tables of 2**n worths.
 """
 
+from jaxshap.games.arguments import check_arguments as check_arguments
 from jaxshap.games.arguments import check_function as check_function
 from jaxshap.games.arguments import check_kind as check_kind
 from jaxshap.games.arguments import read_flag as read_flag

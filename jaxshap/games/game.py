@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from jaxshap.errors import InputError, InputTypeError, ModelOutputError
 from jaxshap.games.arguments import check_function, read_whole
 from jaxshap.games.numbers import as_array
-from jaxshap.games.precision import as_worths, widened
+from jaxshap.games.precision import held_worths, widened
 from jaxshap.games.pytrees import as_pytree, register_without
 
 
@@ -150,7 +150,7 @@ class Host:
                 f"the model did not return an array of numbers: {error}"
             ) from error
         output = np.array(output)  # a copy: the model may write its next answer to the same memory
-        return as_worths(output) if output.dtype.kind in "biu" else output
+        return held_worths(output) if output.dtype.kind in "biu" else output
 
 
 def make_game(value: Any, num_players: Any, name: str = "game") -> Game:

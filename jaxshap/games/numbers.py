@@ -42,6 +42,8 @@ def as_array(data: Any, what: str) -> Any:
             "out, or fill the entries first, by .filled(np.nan) for a model that knows NaN."
         )
     if isinstance(data, jax.Array):
+        if jnp.issubdtype(data.dtype, jax.dtypes.extended):
+            raise InputTypeError(f"{what} holds {data.dtype}, and no numbers: pass an array.")
         return data
     traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(data))
     try:

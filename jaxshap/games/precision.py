@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxshap.errors import ModelOutputError
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -46,3 +48,16 @@ def as_worths(outputs: Any) -> Any:
         return widened(outputs)
     on_host = isinstance(outputs, np.ndarray)
     return outputs.astype(np.float64 if on_host else jnp.result_type(float))
+
+
+def held_worths(output: np.ndarray) -> np.ndarray:
+    """Whole numbers as floating-point ones, where that changes none of them."""
+    worths = as_worths(output)
+    with np.errstate(invalid="ignore"):
+        changed = worths.astype(output.dtype) != output
+    if changed.any():
+        raise ModelOutputError(
+            f"the model returns whole numbers as large as {output[changed].flat[0]}, which float64 "
+            "does not hold: subtract an offset in the model, or return floating-point numbers."
+        )
+    return worths

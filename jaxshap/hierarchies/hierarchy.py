@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import as_numbers, shown
+from jaxshap.games import as_array, as_numbers, shown
 from jaxshap.inputs import read_lengths
 
 Node = int | tuple[Any, ...]  # a player, or two or more nodes
@@ -114,11 +114,20 @@ def hierarchy_of_labels(*labels: Any) -> Hierarchy:
         >>> jaxshap.hierarchies.hierarchy_of_labels(segments).root
         ((0, 1, 3), (2, 4, 5))
     """
-    numbers = [np.unique(np.ravel(one), return_inverse=True)[1].ravel() for one in labels]
+    numbers = [_numbered(one) for one in labels]
     sizes = sorted({len(one) for one in numbers})
     if len(sizes) != 1:
         raise InputError(f"there are {sizes} labels: pass one per player in each array.")
     return hierarchy(_labelled(np.arange(sizes[0]), numbers))
+
+
+def _numbered(labels: Any) -> Int[np.ndarray, "n"]:
+    array = np.ravel(as_array(labels, "labels"))
+    try:
+        return np.unique(array, return_inverse=True)[1].ravel()
+    except TypeError:
+        message = f"labels={shown(labels)} are of several kinds: pass numbers or names alone."
+        raise InputTypeError(message) from None
 
 
 def hierarchy_of_linkage(linkage: Any) -> Hierarchy:

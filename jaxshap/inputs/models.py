@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxshap.engine import trace
 from jaxshap.errors import HostFallbackWarning, InputError, InputTypeError, MissingExtraError
-from jaxshap.games import Host
+from jaxshap.games import Host, check_arguments
 from jaxshap.inputs.arrays import as_floating, is_whole
 from jaxshap.inputs.estimator_objects import (
     check_fitted,
@@ -76,6 +76,8 @@ def check_model(model: Any) -> None:
             "a model is a function of rows or has predict or predict_proba: "
             f"{type(model).__name__} is not."
         )
+    if callable(model):
+        check_arguments(model, "model", "one that takes a batch of rows")
 
 
 def own_columns(model: Any, X: Any, feature_names: Sequence[str] | None) -> Sequence[str] | None:

@@ -84,9 +84,9 @@ def tree_interactions(
             f"and at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
         )
     background, weights = rows_and_weights(background, weights)
-    dtype = ensemble.values.dtype
+    count, dtype = len(ensemble.structure.encode(rows)), ensemble.values.dtype
     shares = jnp.asarray(background_shares(background, weights, dtype), dtype)
-    total = jnp.zeros((num_sets(number, order), len(rows), ensemble.structure.num_outputs), dtype)
+    total = jnp.zeros((num_sets(number, order), count, ensemble.structure.num_outputs), dtype)
     for group in path_conditions(ensemble, rows, background):
         width = group.player.shape[1]
         data = group.met, group.absent, group.values

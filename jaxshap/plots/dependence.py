@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jaxshap.errors import InputError
+import numpy as np
+
+from jaxshap.errors import InputError, InputTypeError
 from jaxshap.explaining import Explanation
-from jaxshap.games import read_number
+from jaxshap.games import read_number, shown
 from jaxshap.plots.selection import one_output, what_of_rows
 from jaxshap.plots.shap_calls import import_shap, numbers_as_shap, undisturbed
 from jaxshap.plots.style import (
@@ -71,7 +73,7 @@ def scatter(
     own, shap = explanation[:, 0 if feature is None else feature], import_shap()
     drawn = numbers_as_shap(own)[:, 0]
     ax = given_axes(ax) or new_axes(6.5, 4.5)
-    is_feature = isinstance(color, int | Explanation) or color in explanation.feature_names
+    is_feature = _is_feature(color, explanation)
     name, points, other = own.feature_names[0], color, None
     if is_feature:
         other = one_output(color, "scatter") if isinstance(color, Explanation) else explanation
@@ -90,6 +92,23 @@ def scatter(
     if colour_bars and other is not None and other.shape[1] == 1:
         _name_colours(colour_bars[0].ax, other.words.get(other.feature_names[0]))
     return finished(ax, show)
+
+
+def _is_feature(color: Any, explanation: Explanation) -> bool:
+    """Whether it names a feature, or else a colour."""
+    pyplot()
+    from matplotlib.colors import is_color_like
+
+    if isinstance(color, Explanation | int) and not isinstance(color, bool):
+        return True
+    if isinstance(color, str) and color in explanation.feature_names:
+        return True
+    if not isinstance(color, str | tuple | list | np.ndarray) or not is_color_like(color):
+        raise InputTypeError(
+            f"color={shown(color)} is neither a feature nor a colour: pass the name or number of "
+            "one of the features, or a colour that matplotlib knows, such as 'black'."
+        )
+    return False
 
 
 def _name_colours(colour_bar: Axes, words: Sequence[str] | None) -> None:

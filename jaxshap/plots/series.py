@@ -6,6 +6,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import as_array, shown
 from jaxshap.plots.pixels import without_channels
 from jaxshap.plots.selection import check_one_row, half_intervals, one_output, what_of_rows
 from jaxshap.plots.style import Axes, finished, given_axes, new_axes, signed_colours, tidy
@@ -41,13 +42,20 @@ def series(
     """
     explanation = one_output(explanation, "series")
     check_one_row(explanation, "series")
-    owner = without_channels(np.asarray(explanation.owner if owner is None else owner), 1)
+    given = explanation.owner if owner is None else owner
+    owner = without_channels(np.asarray([] if given is None else as_array(given, "owner")), 1)
     data = explanation.data
     if owner.ndim != 1 or isinstance(data, dict) or len(owner) not in data.shape[1:]:
         raise InputError(
             f"series draws windows of a series, and owners have shape {owner.shape}: explain it "
             "with groups=jaxshap.patches((length,), size), or of several channels that share their "
             "windows, jaxshap.patches((length, channels), (size, channels))."
+        )
+    number = explanation.shape[1]
+    if not np.issubdtype(owner.dtype, np.integer) or owner.max() >= number:
+        raise InputError(
+            f"owner={shown(owner)}: pass the number of the player that owns each point in time, "
+            f"below {number}, or a negative one where nobody does."
         )
     values, errors = explanation.values[0], half_intervals(explanation)[0]
     lines = np.asarray(data[0], float).reshape(-1, len(owner)).T

@@ -7,7 +7,8 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import number_text
-from jaxshap.games import check_kind
+from jaxshap.games import check_kind, shown
+from jaxshap.inputs import is_list
 from jaxshap.plots.sets import player_names
 from jaxshap.plots.shares import draw_shares
 from jaxshap.plots.style import (
@@ -126,9 +127,9 @@ def diagnosis(
     if axes is None:
         size: dict[str, Any] = {"figsize": (12, 4), "width_ratios": [1, 1.2]}
         axes = list(pyplot().subplots(1, 2, layout="constrained", **size)[1])
-    if len(axes) != 2:
-        raise InputError(f"a diagnosis has two pictures: pass two axes, not {len(axes)}.")
-    left, right = axes
+    if not is_list(axes) or len(list(axes)) != 2:
+        raise InputError(f"a diagnosis has two pictures: pass two axes, not {shown(axes)}.")
+    left, right = (given_axes(ax) or new_axes(6, 4) for ax in axes)
     _draw_additivity(left, diagnosis.additivity)
     _draw_outside(right, diagnosis, max_display)
     return [tidy(left), tidy(right)]

@@ -22,7 +22,7 @@ from jaxshap.estimators import (
     Plan,
     mean_of_draws,
     no_less_than_rounding,
-    sampled_estimate,
+    stated,
 )
 from jaxshap.games import Game, check_game
 
@@ -94,7 +94,10 @@ def estimate_shares(
     """‖r_i‖²/‖∇_i v‖² of every player for any number of players, with standard errors.
 
     A ratio of two means over the draws of `estimate_norms`, consistent with a bias of the order of
-    1/draws; its standard error is that of the delta method.
+    1/draws. Its standard error is that of the delta method and what one more draw unlike all others
+    could do: 1/(m + 1) for draws that tell as much as m of equal weight, since few draws may miss
+    the rare coalitions where a player adds much; degrees of freedom are m − 1. For a player who was
+    never seen to add anything the error is 1, and nothing known.
 
     Args:
         key: a JAX key, or a seed.
@@ -119,13 +122,19 @@ def estimate_shares(
     first, second = _sampled_gains(key, game, budget, batch_size, progress)
     unit = unit_over_first(jnp.abs(jnp.concatenate([first, second])).max(1))
     first, second = first / unit, second / unit
-    residual, gradient = first * (first - second), (first**2 + second**2) / 2
+    residual, gradient = (first - second) ** 2 / 2, (first**2 + second**2) / 2
     mean = jnp.where(gradient.mean(0) > 0, gradient.mean(0), 1)
     share = residual.mean(0) / mean
     deviations = (residual - share * gradient) / mean
-    variance = deviations.var(0, ddof=1) / len(deviations)
-    estimate = sampled_estimate(share, variance, jnp.asarray(len(deviations) - 1, share.dtype))
-    return no_less_than_rounding(estimate, jnp.ones_like(share))
+    telling = _telling(gradient)
+    variance = deviations.var(0, ddof=1) / len(deviations) + 1 / (telling + 1) ** 2
+    return stated(share, jnp.sqrt(variance), degrees=jnp.maximum(telling - 1, 1))
+
+
+def _telling(gradient: Float[Array, "draws n *out"]) -> Float[Array, "n *out"]:
+    """How many draws of equal weight would tell as much (Kish); 0 where a player never adds."""
+    squares = (gradient**2).sum(0)
+    return gradient.sum(0) ** 2 / jnp.where(squares > 0, squares, 1)
 
 
 def _sampled_gains(

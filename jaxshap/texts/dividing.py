@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import check_kind
+from jaxshap.games import check_kind, shown
 from jaxshap.texts.encoding import encode
 
 Span = tuple[int, int]
@@ -137,9 +137,18 @@ def divided(text: str, divide: Divide, where: str) -> Divided:
             "players= makes a function in place of parts of a text: call it first, as in "
             "players=jaxshap.texts.pieces(tokenizer)."
         )
-    spans = np.asarray(parts, np.int64).reshape(-1, 2)
+    try:
+        found = np.asarray(parts)
+        spans = found.astype(np.int64).reshape(-1, 2)
+    except (TypeError, ValueError, OverflowError):
+        raise InputTypeError(
+            f"players= divides {where} into {shown(parts)}: return (begin, end) pairs of whole "
+            "numbers, from left to right."
+        ) from None
     if not len(spans):
         raise InputError(f"players= finds nothing in {where}: divide it in another way.")
+    if found.dtype.kind not in "iu":
+        raise InputTypeError(f"players= divides {where} at {found.dtype}: pass whole numbers.")
     inside = (spans[:, 0] < spans[:, 1]).all() and spans.min() >= 0 and spans.max() <= len(text)
     if not inside or (spans[1:, 0] < spans[:-1, 1]).any():
         raise InputError(

@@ -52,10 +52,10 @@ def check_reading(ensemble: Ensemble, model: Any, rows: Any) -> None:
         DecisionTreeRegressor(max_depth=1) predicts something else t
     """
     check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
+    margins, magnitudes = _margins(ensemble, rows)  # first: it looks at the rows
     reader = reader_of(model)
     with warnings.catch_warnings(action="ignore"):  # of missing names, which are matched already
         raw = np.asarray(reader.raw_prediction(model, _as_the_model_takes(ensemble, rows)))
-    margins, magnitudes = _margins(ensemble, rows)
     own = raw.astype(np.float64).reshape(len(margins), -1)
     steps = ROUNDING_STEPS * np.sqrt(1 + len(ensemble.structure.roots))
     share = np.finfo(ensemble.values.dtype).eps + steps * np.finfo(reader.sum_dtype).eps

@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import as_numbers, read_number, read_whole, shown
+from jaxshap.inputs import is_list
 from jaxshap.trust.intervals import one_sided_quantile
 
 MAX_PAIRS = 2**22  # pairs of features that are compared at once, over all cases of a block
@@ -126,7 +127,8 @@ def run_agreement(
     """
     from scipy.stats import kendalltau  # slow to import, and not needed before
 
-    if not hasattr(runs, "__len__") or isinstance(runs, str | bytes):
+    is_text = isinstance(runs, str | bytes)
+    if is_text or not is_list(runs) or not hasattr(runs, "__len__") or hasattr(runs, "toarray"):
         raise InputTypeError(f"runs={shown(runs)}: pass a list of the values of each run.")
     if len(runs) < 2:
         raise InputError(

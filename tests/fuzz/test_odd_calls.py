@@ -4,8 +4,11 @@ the library's own types.
 
 import inspect
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import strategies as st
 from odd_values import ODD
 from profiles import fuzzed
@@ -104,6 +107,13 @@ ENDED_IN_A_RAW_MESSAGE = {
     "plots.shap_waterfall": {"max_display": np},
     "plots.credible_intervals": {"posterior": False},
     "plots.disparity": {"group": np.ones(2)},
+    "plots.scatter": {"color": np.ones((3, 1))},
+    "plots.series": {"owner": np.full((2, 3), 1e300)},
+    "plots.diagnosis": {"axes": np},
+    "explain": {"value": lambda rows: rows},
+    "gradients.expected_gradients": {"model": lambda: 1.0},
+    "hierarchies.hierarchy_of_labels": {"labels": [0, "x1", None]},
+    "trust.run_agreement": {"runs": scipy.sparse.csr_matrix(np.eye(2, 3))},
 }
 
 
@@ -158,6 +168,25 @@ WRONG_IN_SILENCE = {
 def test_what_was_answered_wrong_in_silence_is_refused(case):
     with pytest.raises(InputError):
         WRONG_IN_SILENCE[case]()
+
+
+OTHERS_THAT_ENDED_IN_A_RAW_MESSAGE = {
+    "rows of no table": lambda: EVERY["trees.check_reading"](rows=["x0"]),
+    "a number for rows": lambda: EVERY["interactions.tree_interactions"](rows=0.5),
+    "a game for a node": lambda: EVERY["causal.parent_adjustment"](treatment=jnp.ones(2)),
+    "keys for rows": lambda: EVERY["explain"](X=jax.random.split(jax.random.key(0), 2)),
+    "parts of a text that are none": lambda: EVERY["texts.text_game"](players=lambda text: None),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS_THAT_ENDED_IN_A_RAW_MESSAGE)
+def test_others_that_ended_in_a_raw_message_are_refused(case):
+    with pytest.raises(InputError):
+        OTHERS_THAT_ENDED_IN_A_RAW_MESSAGE[case]()
+
+
+def test_nothing_picked_is_everything():
+    assert CALLS["picked"].function(()).shape == CALLS["picked"].function(...).shape
 
 
 def test_errors_of_selection_are_those_that_people_expect():

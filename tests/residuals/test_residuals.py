@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.stats
 from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
@@ -161,3 +162,30 @@ class TestEdges:
     def test_an_entry_takes_a_draw_or_more(self):
         with pytest.raises(jaxshap.InputError, match="draws_per_entry=0: pass a whole number"):
             residuals.edge_norms(0, game_of(np.zeros(16, np.float32)), 100, draws_per_entry=0)
+
+
+@pytest.mark.parametrize("draws", [25, 100])
+def test_intervals_of_shares_hold_with_few_draws(draws):
+    """Gains of few coalitions: of 30 keys and 7 players nine tenths; the draws of one key serve all
+    players, so that no more than that is asked of 95 %.
+    """
+    players = membership(7)
+    few = players[:, :3].all(1) - 2.0 * players[:, 2:6].all(1) + 0.1 * players @ np.arange(7)
+    few += 3 * players[:, [0, 1, 4, 5, 6]].all(1)
+    game = game_of(few.astype(np.float32))
+    truth = residuals.shares(game)
+    held = []
+    for key in range(30):
+        found = residuals.estimate_shares(key, game, 16 * draws)
+        quantile = scipy.stats.t.ppf(0.975, np.asarray(found.degrees))
+        held.append(np.abs(found.values - truth) <= quantile * found.std_error)
+    assert np.mean(held) > 0.9
+
+
+def test_the_share_of_a_player_who_was_never_seen_to_add_is_unknown():
+    """Player 5 adds only where all others are: 1 of 32 coalitions, which two draws seldom meet."""
+    game = game_of(membership(6).all(1).astype(np.float32))
+    found = residuals.estimate_shares(0, game, 28)
+    unseen = np.asarray(found.values) == 0
+    assert unseen.any()
+    assert (np.asarray(found.std_error)[unseen] >= 0.3).all()

@@ -13,17 +13,20 @@ AS_EXPECTED = 8.0  # rows of the expected size that left-out errors are averaged
 MAX_ROUNDING = 1e-5  # relative departure from a simpler game that rounding may explain
 MAX_PRODUCTS = 300  # of two signs that are fitted, to bound the time it takes
 MAX_BLOCK_FACTOR = 3.0  # by which doubt grows where all worths repeat
+BLOCK_FACTOR = 4.0  # by which errors grow where many rows have the same worth
 
 
 def widened_error(rows: Rows, posterior: Posterior) -> Float[Array, "k out"]:
     """The posterior's standard errors, widened by how well it predicts rows left out.
 
-    By (1 + 5/√m) r² (κ/3)^⅔ for m rows: r is the size of standardised left-out errors beyond
-    the single players, averaged with eight of size 1 and not below 0.8, and κ the kurtosis of all
-    of them, not below 3. The posterior is too sure of itself with few rows, of games that jump (κ
+    By (1 + 5/√m) r² (κ/3)^⅔ (1 + 4q² (1 − 5/√m)) for m rows: r is the size of standardised left-out
+    errors beyond the single players, averaged with eight of size 1 and not below 0.8, κ the
+    kurtosis of all of them, not below 3, and q the chance that two rows have worths alike. The
+    posterior is too sure of itself with few rows, of games that jump (κ large), of games of two
+    worths, where whole blocks of coalitions are off together, which more rows do not average out (q
     large), and not sure enough of sparse ones (r small). The form was chosen on random games of
-    seventeen kinds, its first factor on the games of `benchmarks/shapiq_games.py`, the eight rows
-    and the 0.8 on `benchmarks/interval_coverage.py` with seeds of their own.
+    seventeen kinds, its first factor on the games of `benchmarks/shapiq_games.py`, the eight rows,
+    the 0.8 and 4q² on `benchmarks/interval_coverage.py` with seeds of their own.
     """
     count = rows.live.sum().astype(posterior.values.dtype)
     standard = posterior.left_out / jnp.maximum(posterior.expected, 1e-30)
@@ -34,8 +37,11 @@ def widened_error(rows: Rows, posterior: Posterior) -> Float[Array, "k out"]:
     fourth, second = ((standard**power).sum(0) / count for power in (4, 2))
     kurtosis = fourth / jnp.maximum(second**2, 1e-30)
     size = jnp.where(beyond.any(), jnp.maximum(jnp.sqrt(square), MIN_LEFT_OUT_SIZE), 1)
-    factor = (1 + 5 / jnp.sqrt(count)) * size**2 * jnp.maximum(kurtosis / 3, 1) ** (2 / 3)
-    return factor * jnp.sqrt(posterior.variance)
+    few = 5 / jnp.sqrt(count)
+    factor = (1 + few) * size**2 * jnp.maximum(kurtosis / 3, 1) ** (2 / 3)
+    alike = jax.lax.stop_gradient(_chance_alike(rows))
+    blocks = 1 + BLOCK_FACTOR * alike**2 * jnp.maximum(1 - few, 0)
+    return factor * blocks * jnp.sqrt(posterior.variance)
 
 
 def doubt(
@@ -111,6 +117,22 @@ def share_of_repeats(rows: Rows, rounding: Float[Array, "out"]) -> Float[Array, 
     alike = (jnp.diff(worths, axis=0) <= rounding).astype(worths.dtype)
     either = jnp.maximum(jnp.pad(alike, ((1, 0), (0, 0))), jnp.pad(alike, ((0, 1), (0, 0))))
     return either.sum(0) / jnp.maximum(beyond.sum(), 1).astype(worths.dtype)
+
+
+def _chance_alike(rows: Rows) -> Float[Array, "out"]:
+    """That two of the rows beyond the single players have the same worth, but for its sign."""
+    beyond = beyond_single(rows)
+    apart = -1.0 - jnp.arange(len(beyond), dtype=rows.targets.dtype)
+    worths = jnp.sort(jnp.where(beyond[:, None], jnp.abs(rows.targets), apart[:, None]), axis=0)
+    rounding = MAX_ROUNDING * jnp.abs(rows.targets).max(0)
+
+    def alike(column, rounding):
+        first = jnp.searchsorted(column, column - rounding)
+        return jnp.searchsorted(column, column + rounding, side="right") - first - 1
+
+    others = jax.vmap(alike, in_axes=(1, 0))(worths, rounding).astype(worths.dtype).sum(1)
+    count = beyond.sum().astype(worths.dtype)
+    return others / jnp.maximum(count * (count - 1), 1)
 
 
 def beyond_single(rows: Rows) -> Bool[Array, "m"]:
