@@ -5,7 +5,7 @@ seeds.
 """
 
 import argparse
-import functools
+import dataclasses
 import pathlib
 import sys
 import time
@@ -24,7 +24,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.preprocessing import scale
 
 import jaxshap
-from jaxshap.engine import plan_size, read_estimator
+from jaxshap.engine import Answers, make_plan, read_estimator, solve
 
 MULTIPLES = (5, 10, 20, 50)  # budgets, in players
 DEFAULT, REFERENCE, TREES = "None (the default)", "Leverage", "RegressionAdjusted, trees"
@@ -48,13 +48,6 @@ STYLES = {
     "shapiq KernelSHAP": ("#D55E00", "D--"),
     "shap KernelExplainer": ("#E69F00", "X--"),
 }
-_jit = functools.partial(
-    jax.jit, compiler_options={"xla_backend_optimization_level": 0}
-)  # compiling takes longest
-_plan = _jit(
-    lambda estimator, key, n, budget: estimator.plan(key, n, budget), static_argnums=(0, 2, 3)
-)
-_solve = _jit(lambda estimator, *data: estimator.solve(*data), static_argnums=0)
 
 
 class Score(NamedTuple):
@@ -78,20 +71,19 @@ def trained_games() -> Iterator[KnownGame]:
 
 
 def our_method(name: str, estimator: jaxshap.Estimator | None) -> Method:
-    """What `jaxshap.estimate` does, but with one program for all budgets: a plan is a prefix of any
-    larger one.
-    """
+    """What `jaxshap.estimate` does, in the same steps, with worths that are counted."""
 
     def values(game: CountedGame, budget: int, seed: int) -> jaxshap.Estimate:
         n = game.num_players
         shape = jaxshap.make_game(lambda inside: inside.sum(dtype=np.float32), n)
-        key, chosen = jax.random.key(seed), read_estimator(estimator, shape, budget)
-        size = plan_size(chosen, n, budget)
-        plan = _plan(chosen, key, n, max(MULTIPLES) * n)._replace(num_live=size)
         empty, full = np.float32(game([[False] * n, [True] * n]))
-        worths = np.zeros(len(plan.coalitions), np.float32)
-        worths[:size] = game(np.asarray(plan.coalitions)[:size])
-        return _solve(chosen, plan, worths, empty, full)
+        known = dataclasses.replace(shape, empty=empty, full=full)
+        chosen = read_estimator(estimator, known, budget)
+        strata = 1 if isinstance(chosen, jaxshap.Scattered) else None
+        plan, coalitions = make_plan(jax.random.key(seed), n, chosen, budget, strata)
+        worths = game(coalitions.reshape(-1, n)).astype(np.float32)
+        worths = worths.reshape(coalitions.shape[:-1])
+        return solve(chosen, Answers(plan, worths), known)
 
     return Method(name, values)
 
