@@ -268,7 +268,7 @@ def test_a_column_of_a_table_is_a_list_of_texts_and_a_table_is_not():
 @pytest.mark.parametrize(
     "options",
     [{}, {"estimator": jaxshap.Kernel()}, {"within": texts.sentences}, {"tol": 0.1}],
-    ids=str,
+    ids=lambda options: next(iter(options), "default"),
 )
 def test_a_budget_too_small_for_the_longest_text_is_refused_before_any_is_paid_for(options):
     given = ["so bad", "not so. a good day, so good", "a good day"]
