@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from jaxshap.errors import InputError
-from jaxshap.games import bernoulli, sets_of_size, starts
+from jaxshap.games import bernoulli, check_kind, sets_of_size, starts
 from jaxshap.interactions.index_values import Interactions
 
 
@@ -36,6 +36,7 @@ def aggregated(interactions: Interactions) -> Interactions:
         >>> jaxshap.interactions.aggregated(shapley).values.tolist()
         [1.0, 2.0, 3.0]
     """
+    check_kind(interactions, Interactions, "interactions", "what exact_interactions returned")
     if interactions.index != "SII":
         raise InputError(
             f'these interactions are of index "{interactions.index}", and k-SII is made of "SII": '

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxshap.errors import InputTypeError
-from jaxshap.games import Host, check_arguments
+from jaxshap.games import Host
 
 
 def host(predict: Callable[[Any], Any]) -> Host:
@@ -33,5 +33,4 @@ def host(predict: Callable[[Any], Any]) -> Host:
             "host needs a function of a batch of rows, such as model.predict, not "
             f"{type(predict).__name__}."
         )
-    check_arguments(predict, "predict", "a function of a batch of rows")
     return predict if isinstance(predict, Host) else Host(predict)

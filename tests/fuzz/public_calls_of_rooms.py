@@ -226,6 +226,7 @@ CALLS_OF_ROOMS: dict[str, Call] = {
         names=["a", "b", "c"],
         batch_size="auto",
     ),
+    "interactions.aggregated": call(interactions.aggregated, interactions=INTERACTIONS),
     "interactions.exact_interactions": call(
         interactions.exact_interactions, game=GAME, index="SII", order=2
     ),
