@@ -111,19 +111,22 @@ def largest_beside_sizes(rows: Rows, odd: bool = True) -> Float[Array, "out"]:
 
 def share_of_repeats(rows: Rows, rounding: Float[Array, "out"]) -> Float[Array, "out"]:
     """Of the rows beyond the single players, how many have a worth that another of them has."""
-    beyond = beyond_single(rows)
-    apart = -1.0 - jnp.arange(len(beyond), dtype=rows.targets.dtype)  # alike no other
-    worths = jnp.sort(jnp.where(beyond[:, None], jnp.abs(rows.targets), apart[:, None]), axis=0)
+    worths = _sorted_worths(rows)
     alike = (jnp.diff(worths, axis=0) <= rounding).astype(worths.dtype)
     either = jnp.maximum(jnp.pad(alike, ((1, 0), (0, 0))), jnp.pad(alike, ((0, 1), (0, 0))))
-    return either.sum(0) / jnp.maximum(beyond.sum(), 1).astype(worths.dtype)
+    return either.sum(0) / jnp.maximum(beyond_single(rows).sum(), 1).astype(worths.dtype)
+
+
+def _sorted_worths(rows: Rows) -> Float[Array, "m out"]:
+    """Sizes of the worths beyond the single players, below them numbers that are alike no other."""
+    apart = -1.0 - jnp.arange(len(rows.live), dtype=rows.targets.dtype)
+    beyond = beyond_single(rows)[:, None]
+    return jnp.sort(jnp.where(beyond, jnp.abs(rows.targets), apart[:, None]), axis=0)
 
 
 def _chance_alike(rows: Rows) -> Float[Array, "out"]:
     """That two of the rows beyond the single players have the same worth, but for its sign."""
-    beyond = beyond_single(rows)
-    apart = -1.0 - jnp.arange(len(beyond), dtype=rows.targets.dtype)
-    worths = jnp.sort(jnp.where(beyond[:, None], jnp.abs(rows.targets), apart[:, None]), axis=0)
+    worths = _sorted_worths(rows)
     rounding = MAX_ROUNDING * jnp.abs(rows.targets).max(0)
 
     def alike(column, rounding):
@@ -131,7 +134,7 @@ def _chance_alike(rows: Rows) -> Float[Array, "out"]:
         return jnp.searchsorted(column, column + rounding, side="right") - first - 1
 
     others = jax.vmap(alike, in_axes=(1, 0))(worths, rounding).astype(worths.dtype).sum(1)
-    count = beyond.sum().astype(worths.dtype)
+    count = beyond_single(rows).sum().astype(worths.dtype)
     return others / jnp.maximum(count * (count - 1), 1)
 
 
