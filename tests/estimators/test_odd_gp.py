@@ -12,6 +12,7 @@ from known_games import brute_force_shapley, membership, random_table
 
 import jaxshap
 from jaxshap.estimators.least_squares import debiased_odd_fit
+from jaxshap.estimators.odd import calibration
 from jaxshap.estimators.odd import fit as sign_fit
 from jaxshap.estimators.odd import kernels as sign_kernels
 from jaxshap.estimators.odd import process as sign_process
@@ -543,3 +544,13 @@ def test_products_of_few_signs_are_left_out_where_no_plan_can_have_all_twos():
     assert few.has_low
     assert not many.has_low
     assert start(49, jnp.float32, False).has_low
+
+
+def test_the_chance_that_worths_repeat_is_counted_but_for_their_signs():
+    signs = np.where(membership(5), 1.0, -1.0)
+    signs = signs[np.abs(signs.sum(1)) < 3]  # beyond single players
+    votes, distinct = np.where(signs[:, 0] > 0, 0.5, -0.5), np.arange(1.0, len(signs) + 1)
+    half = np.where(np.arange(len(signs)) < len(signs) // 2, 1.0, distinct + 1)
+    found = calibration._chance_alike(rows_of(signs, np.stack([votes, distinct, half], 1)))
+    pairs = len(signs) // 2 * (len(signs) // 2 - 1) / (len(signs) * (len(signs) - 1))
+    np.testing.assert_allclose(found, [1.0, 0.0, pairs], atol=1e-6)
