@@ -10,12 +10,15 @@ import argparse
 import functools
 import pathlib
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import report
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
 import fooling_shap as fooling
+
+EXPOSED = 5  # seeds of which every figure is shown: each explains in three games
 
 
 def main() -> None:
@@ -32,12 +35,14 @@ def main() -> None:
         moved = fooling.credit_moved(read, options.seeds)
         for model, shares in moved.items():
             extremes = (f"{100 * share:.0f} %" for share in (min(shares), max(shares)))
-            percent = 100 * np.asarray(shares)
-            error = percent.std(ddof=1) / np.sqrt(len(percent))
-            lines.append([name, model, report.measured(percent.mean(), error), *extremes])
+            lines.append([name, model, percent(shares), *extremes])
             print(*lines[-1], flush=True)
         overlap = "do not overlap" if fooling.are_apart(moved) else "overlap"
-        notes.append(f"{name}: attacked and honest models {overlap}. {exposed(read)}\n")
+        seeds = min(EXPOSED, options.seeds)
+        seen = [exposed(read, seed) for seed in range(seeds)]
+        shown = {what: f"{percent([one[what] for one in seen])} %" for what in seen[0]}
+        figures = "; ".join(f"{what} {figure}" for what, figure in shown.items())
+        notes.append(f"{name}: attacked and honest models {overlap}. {seeds} seeds: {figures}.\n")
     notes.append("Means are in percent, with standard errors over seeds.")
     header = ["people", "model", "mean", "least credit moved", "most"]
     title = (
@@ -47,27 +52,31 @@ def main() -> None:
     report.write_table(__file__, title, header, lines, notes)
 
 
-def exposed(read) -> str:
-    """Of the first seed: what each game says, and how many points are recognised as no people."""
-    people = read(0)
-    model, right = fooling.attacked(people, 0)
+def percent(shares: list[float]) -> str:
+    """Their mean and its standard error, of all seeds."""
+    percents = 100 * np.asarray(shares, float)
+    return report.measured(float(percents.mean()), float(percents.std(ddof=1) / len(shares) ** 0.5))
+
+
+def exposed(read: Callable[[int], fooling.People], seed: int) -> dict[str, float]:
+    """What each game says, and how many points are recognised as no people."""
+    people = read(seed)
+    model, right = fooling.attacked(people, seed)
     explanations = fooling.explanations(model, people)
-    shares = {game: fooling.shares(explanation) for game, explanation in explanations.items()}
     race, noise = (people.names[place] for place in (people.race, people.noise))
     new = people.rows[-fooling.NUM_KEPT :]
     by_race = (np.asarray(model(new)) == new[:, people.race]).mean()
-    credit = "; ".join(
-        f"{game} {share[race]:.0%} and {share[noise]:.0%}" for game, share in shares.items()
-    )
-    outside = "; ".join(
-        f"{share.overall:.0%} by {name}"
-        for name, share in fooling.outside_shares(people, seed=0).items()
-    )
-    return (
-        f"Seed 0: the detector is right about {right:.0%} of new people and mixtures, and "
-        f"{by_race:.0%} of new people are decided by race. Credit of race and of noise: {credit}. "
-        f"Points outside: {outside}; of people 5%."
-    )
+    figures = {
+        "the detector is right about new people and mixtures in": right,
+        "new people decided by race": float(by_race),
+    }
+    for game, explanation in explanations.items():
+        shares = fooling.shares(explanation)
+        figures[f"credit of race in the {game} game"] = shares[race]
+        figures[f"of noise in the {game} game"] = shares[noise]
+    for name, share in fooling.outside_shares(people, seed=seed).items():
+        figures[f"points outside by {name}"] = share.overall
+    return figures
 
 
 if __name__ == "__main__":

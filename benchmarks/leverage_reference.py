@@ -29,7 +29,7 @@ def main():
             "reference.json."
         )
     reference = json.loads((options.games / "reference.json").read_text())
-    multiples, rows = ("5", "10", "20"), []
+    multiples, rows, means = ("5", "10", "20"), [], []
     for name, worths, truth in stored_games(options.games):
         game = jaxshap.make_game(jaxshap.host(worths), len(truth))
         ratios = []
@@ -39,19 +39,31 @@ def main():
                 jaxshap.estimate(key, game, jaxshap.Leverage(), budget).values
                 for key in range(options.keys)
             ]
-            error = ((np.asarray(values, float) - truth) ** 2).sum(1).mean() / (truth**2).sum()
-            ratios.append(error / reference[name][multiple]["leverage"])
-        rows.append((name, *ratios))
+            errors = ((np.asarray(values, float) - truth) ** 2).sum(1) / (truth**2).sum()
+            ratios.append(errors / reference[name][multiple]["leverage"])
+        means.append([ratio.mean() for ratio in ratios])
+        rows.append((name, *(measured(ratio) for ratio in ratios)))
+        print(*rows[-1], flush=True)
         jax.clear_caches()
-    rows.append(("geometric mean", *np.exp(np.log([row[1:] for row in rows]).mean(0)).tolist()))
+    over_games = np.log(means).T
+    geometric = np.exp(over_games.mean(1))
+    error = geometric * over_games.std(1, ddof=1) / np.sqrt(len(rows))
+    rows.append(("geometric mean", *map(report.measured, geometric.tolist(), error.tolist())))
     title = "Leverage: mean squared error over that of the published implementation"
     notes = [
-        f"{options.keys} keys of ours; budgets in multiples of the number of players, v(∅) and",
-        "v(N) included.",
+        f"{options.keys} keys of ours; budgets in multiples of the number of players, v(∅) and "
+        "v(N) included. ± is the standard error over our keys; the published code's own error is "
+        "one number per cell, without one. That of the geometric mean is over games, and holds "
+        "both.",
     ]
     report.write_table(
         __file__, title, ("game", *(f"{multiple}n" for multiple in multiples)), rows, notes
     )
+
+
+def measured(ratios: np.ndarray) -> str:
+    """Their mean and its standard error."""
+    return report.measured(float(ratios.mean()), float(ratios.std(ddof=1) / len(ratios) ** 0.5))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,10 @@ import pathlib
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 
 def write_table(
@@ -100,12 +103,23 @@ def data_file(folder: pathlib.Path, name: str) -> pathlib.Path:
 
 def measured(mean: float, error: float, digits: int = 2) -> str:
     """A mean and its standard error, with as many decimals as the error leaves."""
-    if not math.isfinite(error) or error <= 0:
+    if not math.isfinite(error):
         return f"{mean:.3g}"
+    if error <= 1e-12 * abs(mean):  # the same each time, but for rounding
+        return f"{mean:.3g} ± 0"
     decimals = max(0, digits - 1 - math.floor(math.log10(error)))
     if decimals > 6:
         return f"{mean:.3e} ± {error:.1e}"
     return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def jackknife(statistic: Callable[..., Any], *samples: np.ndarray) -> np.ndarray:
+    """The standard error of a statistic of samples, their first axis: leaving out one at a time."""
+    count = len(samples[0])
+    without = np.array(
+        [statistic(*(np.delete(sample, k, axis=0) for sample in samples)) for k in range(count)]
+    )
+    return np.sqrt((count - 1) * without.var(0))
 
 
 def read_measured(cell: str) -> tuple[float, float]:

@@ -116,8 +116,9 @@ def line(setting: tuple, name: str, truth: np.ndarray, shares: np.ndarray) -> li
     cells = ["0" if mean[0] < 1e-9 else report.measured(float(mean[0]), float(error[0]))]
     cells += [f"{truth[i]:.3f}; {report.measured(float(mean[i]), float(error[i]))}" for i in (2, 4)]
     z = np.abs(mean - truth)[1:] / error[1:]  # at 0 an unbiased estimate of 0 is rounding
-    correlation = float(spearmanr(DIALS, mean).statistic)
-    return [*setting, name, *cells, float(z.max()), correlation]
+    ranks = np.array([spearmanr(DIALS, of_key).statistic for of_key in shares])
+    rank = report.measured(float(ranks.mean()), float(ranks.std(ddof=1) / np.sqrt(KEYS)))
+    return [*setting, name, *cells, float(z.max()), rank]
 
 
 def draw(curves: dict[tuple, tuple[np.ndarray, dict[str, np.ndarray]]]) -> None:
@@ -165,7 +166,8 @@ def main() -> None:
         f"Shares, exact; estimated ± standard error over {KEYS} keys. Both samplers spend "
         f"{DRAWS} · (2n + 2) evaluations on {EXPLAINED} rows at once, with {BACKGROUND} background "
         "rows. What is below 1e-9 is shown as 0. z is |mean − exact| over the standard error, the "
-        "largest of the dials above 0. Spearman is between the dial and the mean estimate.",
+        "largest of the dials above 0. Spearman is between the dial and the estimates of "
+        "one key, mean ± standard error over keys.",
     ]
     header = ["players", "correlation", "order", "sampler", "dial 0 (exact: 0)", "dial 1", "dial 4"]
     title = "Sampled residuals by players, correlation and order of interaction"

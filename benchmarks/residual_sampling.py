@@ -5,7 +5,7 @@
 Games of 10 players with all worths known: a network on coalitions, votes with a quota, products of
 two players, and independent worths. The entries at random edges are themselves estimated. The error
 is that of ‖r_i‖² relative to its root mean square over players; z is (estimate − exact) over the
-standard error: its mean should be 0 and its spread 1.
+standard error: its mean should be 0 and its spread 1. All have standard errors over keys.
 """
 
 import jax
@@ -44,6 +44,12 @@ def samplers():
         )
 
 
+def figures(gap: np.ndarray, z: np.ndarray) -> tuple[float, float, float, float]:
+    """Error, bias, mean z and spread of z, over keys and players."""
+    error, bias = np.sqrt((gap**2).mean()), np.sqrt((gap.mean(0) ** 2).mean())
+    return float(error), float(bias), float(np.nanmean(z)), float(np.nanstd(z))
+
+
 def main() -> None:
     keys = jax.random.split(jax.random.key(0), KEYS)
     lines = []
@@ -57,19 +63,19 @@ def main() -> None:
                     estimates = jax.jit(run)(keys)
                 except jaxshap.BudgetError:  # it buys fewer than two draws
                     continue
-                gap, std_error = (
-                    np.asarray(estimates.values) - exact,
-                    np.asarray(estimates.std_error),
-                )
+                gap = np.asarray(estimates.values, float) - exact
+                std_error = np.asarray(estimates.std_error, float)
                 live = std_error > 1e-6 * size  # elsewhere the error is rounding
-                z = gap[live] / std_error[live]
-                error = np.sqrt((gap**2).mean()) / size
-                bias = np.sqrt((gap.mean(0) ** 2).mean()) / size
-                numbers = map(float, (error, bias, z.mean(), z.std()))
-                lines.append([name, how, budget, *numbers])
+                z = np.divide(gap, std_error, out=np.full_like(gap, np.nan), where=live)
+                numbers = figures(gap / size, z)
+                errors = report.jackknife(figures, gap / size, z)
+                lines.append([name, how, budget, *map(report.measured, numbers, errors)])
                 print(*lines[-1], flush=True)
     header = ["game", "sampler", "budget", "error", "bias", "mean z", "spread of z"]
-    notes = [f"{KEYS} keys; a bias of error / √{KEYS} is what chance leaves."]
+    notes = [
+        f"{KEYS} keys; ± standard errors over them (jackknife). A bias of error / √{KEYS} is what "
+        "chance leaves.",
+    ]
     report.write_table(__file__, "Sampled Shapley residuals", header, lines, notes)
 
 
