@@ -20,15 +20,12 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", type=pathlib.Path, required=True)
+    folder = pathlib.Path(__file__).resolve().parents[1] / "games"
+    parser.add_argument("--games", type=pathlib.Path, default=folder)
     parser.add_argument("--keys", type=int, default=32)
     options = parser.parse_args()
-    if not (options.games / "reference.json").exists():
-        parser.error(
-            f"{options.games} holds no reference.json: pass the folder with games.npz and "
-            "reference.json."
-        )
-    reference = json.loads((options.games / "reference.json").read_text())
+    path = report.data_file(options.games, "reference.json", "--games")
+    reference = json.loads(path.read_text())
     multiples, rows, means = ("5", "10", "20"), [], []
     for name, worths, truth in stored_games(options.games):
         game = jaxshap.make_game(jaxshap.host(worths), len(truth))

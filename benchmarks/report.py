@@ -79,6 +79,8 @@ ORIGINS = {
     "mnist.npz": "MNIST (LeCun, Cortes & Burges), all 70,000 digits with the array names of Keras",
     "compas.csv.gz": "compas-scores-two-years.csv of github.com/propublica/compas-analysis",
     "nhanes.npz": "NHANES I (CDC), the 18 features kept in data/ of github.com/shap/shap",
+    "reference.json": "errors that published code made on games.npz, worths with known values; "
+    "neither is part of this repository",
 }
 
 
@@ -88,12 +90,12 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=pathlib.Path, default=folder, help="folder of data files")
 
 
-def data_file(folder: pathlib.Path, name: str) -> pathlib.Path:
+def data_file(folder: pathlib.Path, name: str, option: str = "--data") -> pathlib.Path:
     """A data file; where it is missing, says so and where it comes from, and ends with status 2."""
     path = folder / name
     if not path.exists():
         print(
-            f"{name} is not in {folder}: pass --data FOLDER, the folder that holds it. "
+            f"{name} is not in {folder}: pass {option} FOLDER, the folder that holds it. "
             f"It comes from {ORIGINS[name]}.",
             file=sys.stderr,
         )
