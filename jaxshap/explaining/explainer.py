@@ -29,7 +29,12 @@ from jaxshap.explaining.combinations import (
     check_tree_options,
 )
 from jaxshap.explaining.explanation import Explanation
-from jaxshap.explaining.interacting import check_no_sets, estimator_with_sets, sets_of
+from jaxshap.explaining.interacting import (
+    check_interactions,
+    check_no_sets,
+    estimator_with_sets,
+    sets_of,
+)
 from jaxshap.explaining.large_background import explain_sampled
 from jaxshap.explaining.limits import Clock, read_clock, read_limits
 from jaxshap.explaining.problem import Problem, read_problem
@@ -106,7 +111,8 @@ def explain(
             `jaxshap.images.Blurred()`; `jaxshap.marginal` by default. See `values.ValueFunction`.
         reward: what is shared out instead of the outputs, see `jaxshap.rewards`.
         interactions: also return the Shapley interactions of all sets of up to this many players,
-            2 or more, from the same evaluations and with errors of their own.
+            2 or more, from the same evaluations and with errors of their own. With `model_rows`
+            they are unbiased, and their errors the spread between background rows.
         separate_draws: give each row draws of its own, so that errors are independent and a mean
             over rows gains from their number. Shared draws are cheapest and most accurate per row.
         feature_names: names of the players, or of the columns where the table has none.
@@ -151,10 +157,10 @@ def explain(
     if outputs is not None:
         problem, output_names = choose_outputs(problem, outputs, output_names), None
     how = read_key(key), estimator, budget, output_names, options
-    check_no_sets(interactions, model_rows, separate_draws)
+    check_no_sets(interactions, separate_draws)
     if model_rows is not None:
         check_sampled(problem, estimator, budget, tol or seconds, separate_draws, options)
-        return _explain_sampled(problem, model_rows, *how)
+        return _explain_sampled(problem, model_rows, interactions, *how)
     if separate_draws:
         return _explain_separately(problem, tol or seconds, *how)
     return _explain_together(problem, tol, clock, interactions, *how)
@@ -214,13 +220,24 @@ def _explain_separately(
 
 
 def _explain_sampled(
-    problem: Problem, model_rows: int, key, estimator, budget, output_names, options: Options
+    problem: Problem,
+    model_rows: int,
+    order: int | None,
+    key,
+    estimator,
+    budget,
+    output_names,
+    options: Options,
 ) -> Explanation:
     """A sample of the background, each row with coalitions of its own."""
     check_few_rows(*problem.asked)
-    sampled = explain_sampled(problem, key, model_rows, options)
+    if order is not None:
+        check_interactions(order, problem.num_players)
+    sampled = explain_sampled(problem, key, model_rows, options, order)
     names = problem.output_names(output_names, sampled.empty.shape[1:])
     source = source_of(problem, lambda: sampled.game)
     how, cost = (Scattered(), sampled.game), sampled.budget - 2
-    result = reported(sampled.estimate, sampled.empty, cost, problem, source, names, *how)
+    result = reported(
+        sampled.estimate, sampled.empty, cost, problem, source, names, *how, sets=sampled.sets
+    )
     return dataclasses.replace(result, num_model_rows=sampled.num_rows * cost)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxshap.engine import Run, bucket, default_process, read_budget, solve
 from jaxshap.errors import InputError
 from jaxshap.estimators import Estimator, Exact, OddGP, OddInteractions, Scattered
-from jaxshap.games import Game, check_order, table
+from jaxshap.games import Game, check_num_sets, check_order, table
 from jaxshap.interactions import Interactions, exact_interactions
 
 FITS_OF_SETS = 3  # of the values, and of both halves of a game for its interactions
@@ -20,14 +20,13 @@ def check_interactions(order: Any, num_players: int) -> None:
     check_order(order, num_players)
     if order < 2:
         raise InputError(f"interactions={order}: pass 2 for pairs of players, or more.")
+    check_num_sets(order, num_players)
 
 
-def check_no_sets(order: Any, model_rows: Any, separate_draws: bool) -> None:
+def check_no_sets(order: Any, separate_draws: bool) -> None:
     """Refuse what interactions do not go with."""
-    if order is not None and (model_rows is not None or separate_draws):
-        raise InputError(
-            "interactions= does not go with model_rows= or separate_draws=: omit them."
-        )
+    if order is not None and separate_draws:
+        raise InputError("interactions= does not go with separate_draws=: omit one of them.")
 
 
 def estimator_with_sets(

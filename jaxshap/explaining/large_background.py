@@ -13,11 +13,13 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from jaxshap.engine import Options, ask, solve_each
+from jaxshap.engine import Answers, Options, ask, solve_each
 from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Balanced, Estimate, Scattered
 from jaxshap.explaining.problem import Problem
-from jaxshap.games import Game
+from jaxshap.explaining.sampled_sets import Asked, sets_of_rows
+from jaxshap.games import Game, num_sets
+from jaxshap.interactions import Interactions
 from jaxshap.values import predictions
 
 ROWS_PER_REGRESSOR = 10  # background rows that each coefficient of the regression needs
@@ -32,10 +34,11 @@ class Sampled(NamedTuple):
     game: Game
     num_rows: int  # background rows that were asked about
     budget: int  # coalitions that each of them was asked about, ∅ and N counted
+    sets: Interactions | None
 
 
 def explain_sampled(
-    problem: Problem, key: Key[Array, ""], model_rows: Any, options: Options
+    problem: Problem, key: Key[Array, ""], model_rows: Any, options: Options, order: int | None
 ) -> Sampled:
     """Spend `model_rows` per explained row on as many background rows as they are worth."""
     references, weights = problem.inputs.references, problem.inputs.options.get("weights")
@@ -51,12 +54,18 @@ def explain_sampled(
     complete = number == population and weights is None
     estimates = [
         _adjusted(each, table[drawn], shares @ table, population, complete)
-        for each in _per_row(sample, plan_key, number, budget, outputs, options)
+        for each in _per_row(sample, plan_key, budget, table[drawn], outputs, options, order)
     ]
     fields: Any = [np.concatenate(field, axis=1) for field in zip(*estimates, strict=True)]
     base, game = np.tensordot(shares, outputs, 1), sample.game()
     empty = np.broadcast_to(base, (problem.num_rows, *base.shape)).astype(game.full.dtype)
-    return Sampled(Estimate(*fields), empty, game, number, budget)
+    estimate, players = Estimate(*fields), problem.num_players
+    sets = None
+    if order is not None:
+        values, errors = (field.astype(empty.dtype) for field in estimate[:2])
+        sets = Interactions(values, errors, empty, "SII", players, order)
+        estimate = Estimate(*(field[:players] for field in fields))
+    return Sampled(estimate, empty, game, number, budget, sets)
 
 
 def spread_rows(model_rows: Any, population: int, num_players: int) -> tuple[int, int]:
@@ -89,22 +98,54 @@ def _draw(key, population: int, number: int, weights: Any) -> Int[np.ndarray, "n
 
 
 def _per_row(
-    sample: Problem, key, number: int, budget: int, outputs: np.ndarray, options: Options
+    sample: Problem,
+    key,
+    budget: int,
+    known: Float[np.ndarray, "number k"],
+    outputs: np.ndarray,
+    options: Options,
+    order: int | None,
 ) -> Iterator[Estimate]:
-    """Values and errors of each background row's own game, (number, n, rows, *outputs), for as many
-    explained rows at a time as memory allows. All of them share their coalitions.
+    """Values and errors of each background row's own game, (number, n, rows, *outputs), and of its
+    sets of players up to `order`, for as many explained rows at a time as memory allows. All of
+    them share their coalitions.
     """
-    solver, rows = Scattered(Balanced()), sample.inputs.rows
-    per_row = number * max(budget, sample.num_players) * int(np.prod(outputs.shape[1:]))
+    solver, rows, number = Scattered(Balanced()), sample.inputs.rows, len(known)
+    most = num_sets(sample.num_players, 1 if order is None else order)
+    per_row = number * max(budget, most) * int(np.prod(outputs.shape[1:]))
     size = max(1, MAX_NUMBERS // per_row)
     for start in range(0, sample.num_rows, size):
         some = jax.tree.map(lambda leaf, start=start: leaf[start : start + size], rows)
         part = sample._replace(inputs=sample.inputs._replace(rows=some))
         game = part.game()
-        each = solve_each(solver, ask(key, game, solver, budget, options), game)
+        answers = ask(key, game, solver, budget, options)
+        each = solve_each(solver, answers, game)
         fields: Any = [np.asarray(field)[:, :, : part.num_rows] for field in each]
         values, error, exact, degrees = fields
-        yield Estimate(values * number, error * number, exact, degrees)  # weights were 1/number
+        own = Estimate(values * number, error * number, exact, degrees)  # weights were 1/number
+        yield own if order is None else _with_sets(own, answers, game, known, order)
+
+
+def _with_sets(
+    each: Estimate, answers: Answers, game: Game, known: Float[np.ndarray, "number k"], order: int
+) -> Estimate:
+    """With the larger sets of players, whose errors the spread between rows will tell."""
+    number, _, num_rows, *shape = np.shape(each.values)
+    worths, empty, full = (
+        np.asarray(jax.device_get(array), np.float64)
+        for array in (answers.worths, *game.strata_ends())
+    )
+    plan: Any = jax.device_get(answers.plan.coalitions)
+    coalitions = np.moveaxis(np.asarray(plan)[: len(worths), :number], 1, 0)
+    gains = np.moveaxis(worths - empty, 1, 0)[:number, :, :num_rows] * number
+    total = (full - empty)[:number, :num_rows] * number
+    gains, total = gains.reshape(*gains.shape[:2], -1), total.reshape(number, -1)
+    own = sets_of_rows(Asked(coalitions, gains, total, known), order)
+    own = own.reshape(number, -1, num_rows, *shape).astype(each.values.dtype)
+    exact = np.broadcast_to(np.asarray(each.exact).all(1, keepdims=True), own.shape)
+    more = own, np.where(exact, 0, np.nan), exact, np.full(own.shape, np.nan)
+    fields: Any = [np.concatenate(two, axis=1) for two in zip(each, more, strict=True)]
+    return Estimate(*fields)
 
 
 def _regressors(
@@ -144,7 +185,7 @@ def _adjusted(
         mean = flat.mean(0) + (means - sampled.mean(0)) / unit @ slopes
         residuals = flat - flat.mean(0) - centred @ slopes
         freedom = max(1, number - 1 - rank)
-    spread = (residuals**2).sum(0) / freedom
+    spread = (residuals**2).sum(0) / (freedom or np.nan)  # one row alone has none
     within = (np.asarray(each.std_error, np.float64).reshape(number, -1) ** 2).mean(0)
     between = np.where(np.isnan(within), 0, np.maximum(spread - within, 0))
     variance = np.maximum(spread / number - between / population, 0)

@@ -61,6 +61,7 @@ from jaxshap.games.pytrees import as_pytree as as_pytree
 from jaxshap.games.subsets import MOST_SETS as MOST_SETS
 from jaxshap.games.subsets import PlayerSet as PlayerSet
 from jaxshap.games.subsets import check_index as check_index
+from jaxshap.games.subsets import check_num_sets as check_num_sets
 from jaxshap.games.subsets import check_order as check_order
 from jaxshap.games.subsets import num_sets as num_sets
 from jaxshap.games.subsets import position as position

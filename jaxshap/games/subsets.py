@@ -99,6 +99,15 @@ def check_order(order: Any, num_players: int) -> None:
         )
 
 
+def check_num_sets(order: int, num_players: int) -> None:
+    """Refuse more sets than memory holds."""
+    if num_sets(num_players, order) > MOST_SETS:
+        raise InputError(
+            f"there are {num_sets(num_players, order):,} sets of up to {order} of {num_players} "
+            f"players, and at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
+        )
+
+
 def check_index(index: tuple, shape: tuple[int, ...]) -> None:
     """Raise here: JAX would silently clamp an index that is out of range."""
     try:

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 from jaxshap.engine import BatchSize, bucket, default_budget, estimate, plan_size, read_budget
-from jaxshap.errors import BudgetError, InputError
+from jaxshap.errors import BudgetError
 from jaxshap.estimators import OddInteractions
-from jaxshap.games import MOST_SETS, VALUES, Game, check_game, num_sets
+from jaxshap.games import VALUES, Game, check_game, check_num_sets, num_sets
 from jaxshap.interactions.index_values import Interactions
 from jaxshap.interactions.indices import MAX_PLAYERS, check_indices, exact_interactions
 
@@ -63,11 +63,7 @@ def estimate_interactions(
     check_game(game)
     number: int = game.num_players
     check_indices(index, order, number)
-    if num_sets(number, order) > MOST_SETS:
-        raise InputError(
-            f"there are {num_sets(number, order):,} sets of up to {order} of {number} players, and "
-            f"at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
-        )
+    check_num_sets(order, number)
     spent = read_budget(default_budget(number) if budget is None else budget, number)
     if _is_affordable(index, order, number, spent):
         return exact_interactions(game, index, order)

@@ -9,11 +9,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from jaxshap.engine import compiled
-from jaxshap.errors import InputError
 from jaxshap.estimators import NodeWeights, diagonal_nodes
 from jaxshap.games import (
-    MOST_SETS,
     check_kind,
+    check_num_sets,
     full_precision,
     num_sets,
     set_positions,
@@ -78,11 +77,7 @@ def tree_interactions(
     check_kind(ensemble, Ensemble, "ensemble", "what jaxshap.trees.read_trees returned")
     number = ensemble.structure.num_features
     check_indices(index, order, number)
-    if num_sets(number, order) > MOST_SETS:
-        raise InputError(
-            f"there are {num_sets(number, order):,} sets of up to {order} of {number} features, "
-            f"and at most {MOST_SETS:,} can be held: pass a lower order, such as order=2."
-        )
+    check_num_sets(order, number)
     background, weights = rows_and_weights(background, weights)
     count, dtype = len(ensemble.structure.encode(rows)), ensemble.values.dtype
     shares = jnp.asarray(background_shares(background, weights, dtype), dtype)
