@@ -15,6 +15,7 @@ from jaxshap.explaining.interacting import check_interactions
 from jaxshap.explaining.source import Source
 from jaxshap.inputs import (
     Table,
+    class_names,
     library_of,
     read_background,
     read_output_names,
@@ -82,7 +83,10 @@ def _explain(
 ) -> Explanation:
     ensemble = read_trees(model)
     columns = ensemble.structure.conversion.columns
-    table = read_table(ensemble.numbers(X), "X", columns.names_for(X, feature_names))
+    numbers = ensemble.numbers(X)
+    table = read_table(numbers, "X", columns.names_for(X, feature_names))
+    is_frame = library_of(X) is not None
+    words = shown_table(numbers, None)[1] | columns.words(X) if is_frame else {}
     check_reading(ensemble, model, X)
     rows, source = np.asarray(table.array), None
     references = weights = sets = None
@@ -109,8 +113,9 @@ def _explain(
         values, base = values[..., 0], base[:, 0]
         sets = sets and sets.at(np.arange(len(rows)), 0)
         source = source and source.pick(source.rows.tolist(), 0)
-    elif output_names is None and len(classes := getattr(model, "classes_", ())) == values.shape[2]:
-        output_names = tuple(map(str, classes))
+    elif output_names is None:
+        classes = class_names(model)
+        output_names = classes if len(classes or ()) == values.shape[2] else None
     link = ensemble.structure.link
     return Explanation(
         values=values,
@@ -126,7 +131,7 @@ def _explain(
         absent=absent,
         source=source,
         interactions=sets and sets.at(np.arange(len(rows))),
-        words=columns.words(X),
+        words=words,
     )
 
 

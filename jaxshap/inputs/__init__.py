@@ -14,6 +14,7 @@ from jaxshap.inputs.choice import check_columns as check_columns
 from jaxshap.inputs.choice import name_outputs as name_outputs
 from jaxshap.inputs.choice import read_choice as read_choice
 from jaxshap.inputs.closures import warn_of_closures as warn_of_closures
+from jaxshap.inputs.estimator_objects import class_names as class_names
 from jaxshap.inputs.frame_libraries import library_of as library_of
 from jaxshap.inputs.groups import Groups as Groups
 from jaxshap.inputs.groups import column_groups as column_groups

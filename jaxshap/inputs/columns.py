@@ -13,6 +13,7 @@ from jaxshap.errors import InputError, InputTypeError
 from jaxshap.inputs.frame_libraries import Library
 
 LARGEST_WHOLE = 2**53  # whole numbers beyond are not all float64 numbers
+TRUTH = ("False", "True")
 MIDNIGHT = " 00:00:00"
 
 
@@ -58,6 +59,9 @@ def read_column(name: str, rows: Any, references: Any, library: Library) -> tupl
     if first is not None and second is not None and _is_exact(first) and _is_exact(second):
         alike = first.dtype == second.dtype
         dtype = library.dtype(rows) if alike else np.result_type(first, second)
+        if first.dtype.kind == second.dtype.kind == "b":
+            numbers = first.astype(np.float64), second.astype(np.float64)
+            return *numbers, Column(name, dtype, words=TRUTH)
         return first, second, Column(name, dtype)
     both = library.joined(rows, references, name)
     found, column = _read_levels(name, both, library)
@@ -129,7 +133,7 @@ def _numbers_of(entries: Sequence) -> tuple[np.ndarray, tuple[str, ...] | None, 
         if len(set(values.tolist())) == len(entries) and _are_equal(values, entries):
             return values, None, True
     if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-        return np.array([float(entry) for entry in entries]), ("False", "True"), True
+        return np.array([float(entry) for entry in entries]), TRUTH, True
     return np.arange(len(entries), dtype=np.float64), tuple(map(_word, entries)), False
 
 

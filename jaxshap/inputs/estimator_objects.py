@@ -4,7 +4,7 @@ cannot.
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,17 +30,16 @@ def has_prediction(model: Any) -> bool:
 
 def read_prediction(model: Any) -> Prediction:
     """Probabilities where there are any, then scores rather than labels, then the prediction."""
-    classes: Any = getattr(model, "classes_", None)
+    names = class_names(model)
     if hasattr(model, "predict_proba"):
-        several = isinstance(classes, list) and len(classes) and np.ndim(classes[0]) == 1
-        if several:
-            return Prediction(_side_by_side(model.predict_proba), _names_of_several(classes))
-        return Prediction(model.predict_proba, _names(classes))
+        if hasattr(model, "order_"):  # a chain: one column per target
+            return Prediction(model.predict_proba)
+        return Prediction(_side_by_side(model.predict_proba), names)
     if hasattr(model, SCORES[0]):
-        known = None if classes is None or len(classes) < 3 else _names(classes)
+        known = None if names is None or len(names) < 3 else names
         return Prediction(model.decision_function, known, SCORES[0])
     if _votes(model):
-        return Prediction(_vote_shares(model), _names(classes), "share of votes")
+        return Prediction(_vote_shares(model), names, "share of votes")
     return Prediction(next(getattr(model, name) for name in METHODS[1:] if hasattr(model, name)))
 
 
@@ -69,32 +68,45 @@ def check_fitted(model: Any, error: Exception | None) -> None:
         raise UnsupportedModelError(f"this {name} cannot predict yet: fit it first.") from error
 
 
-def _names(classes: Any) -> tuple[str, ...] | None:
+def class_names(model: Any) -> tuple[str, ...] | None:
+    """The classes of a model; those of several targets with the number of their target."""
+    classes: Any = getattr(model, "classes_", None)
+    if isinstance(classes, list) and len(classes) and np.ndim(classes[0]) == 1:
+        return tuple(f"{target}: {name}" for target, names in enumerate(classes) for name in names)
     return None if classes is None else tuple(map(str, classes))
 
 
-def _names_of_several(classes: Sequence[Any]) -> tuple[str, ...]:
-    """Of a model that predicts several targets: the number of the target and the class."""
-    return tuple(f"{target}: {name}" for target, names in enumerate(classes) for name in names)
-
-
 def _side_by_side(method: Callable) -> Callable:
-    """The probabilities of several targets as columns of one table."""
-    return lambda rows: np.concatenate(method(rows), axis=1)
+    """The probabilities of several targets, which come as a list, as columns of one table."""
+
+    @functools.wraps(method)
+    def call(rows: Any) -> Any:
+        outputs = method(rows)
+        return np.concatenate(outputs, axis=1) if isinstance(outputs, list) else outputs
+
+    return call
+
+
+def _last_step(model: Any) -> Any:
+    """What predicts at the end of searches and pipelines."""
+    if hasattr(model, "best_estimator_"):
+        return _last_step(model.best_estimator_)
+    steps = getattr(model, "steps", None)
+    return _last_step(steps[-1][1]) if steps else model
 
 
 def _votes(model: Any) -> bool:
     """Whether it is an ensemble whose members vote for classes."""
-    return getattr(model, "voting", None) == "hard" and hasattr(model, "transform")
+    return getattr(_last_step(model), "voting", None) == "hard" and hasattr(model, "transform")
 
 
 def _vote_shares(model: Any) -> Callable:
     """What share of the members votes for each class, by their weights."""
+    weights = getattr(_last_step(model), "_weights_not_none", None)
 
     def shares(rows: Any) -> np.ndarray:
         votes = np.asarray(model.transform(rows))  # (rows, members), numbers of classes
         chosen = votes[..., None] == np.arange(len(model.classes_))
-        weights = getattr(model, "_weights_not_none", None)
         return np.average(chosen, axis=1, weights=weights)
 
     return shares

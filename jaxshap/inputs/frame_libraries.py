@@ -42,15 +42,17 @@ def _polars() -> Any:
 
 
 def _cast(numbers: np.ndarray, dtype: Any) -> np.ndarray:
-    """As wide as the column was; fractions that were drawn for whole numbers stay fractions."""
+    """As wide as the column was; fractions that were drawn for whole numbers or truth stay so."""
     dtype = np.dtype(dtype)
-    if dtype.kind in "iu" and not (np.isfinite(numbers) & (numbers == np.round(numbers))).all():
-        return numbers
-    return numbers.astype(dtype)
+    if dtype.kind == "b":
+        fits = (numbers == 0) | (numbers == 1)
+    else:
+        fits = np.isfinite(numbers) & (numbers == np.round(numbers))
+    return numbers.astype(dtype) if dtype.kind == "f" or fits.all() else numbers
 
 
 def _plain_of_pandas(series: Any) -> np.ndarray | None:
-    is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf"
+    is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf"
     return series.to_numpy() if is_plain else None
 
 

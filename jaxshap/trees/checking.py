@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jaxshap.errors import UnsupportedModelError
-from jaxshap.games import check_kind
+from jaxshap.games import as_numbers, check_kind
 from jaxshap.trees.columns import is_frame
 from jaxshap.trees.ensemble import Ensemble
 from jaxshap.trees.readers.registry import reader_of
@@ -79,7 +79,7 @@ def _as_the_model_takes(ensemble: Ensemble, rows: Any) -> Any:
     """A DataFrame with the model's order of columns, otherwise as it came; an array of floats."""
     if is_frame(rows):
         return ensemble.structure.conversion.columns.arrange(rows)
-    array = np.array(rows)  # a copy: the caller's memory is not handed out
+    array = np.array(as_numbers(rows, "the table"))  # a copy: the caller's memory is not handed out
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 

@@ -32,11 +32,12 @@ class Columns(NamedTuple):
         if self.are_placeholders or not self.names:
             return frame
         present = [str(name) for name in frame.columns]
-        missing = [name for name in self.names if name not in present]
-        extra = [name for name in present if name not in self.names]
+        spelled = [*present, *map(_with_underscores, present)]
+        missing = [name for name in self.names if name not in spelled]
+        extra = [name for name in present if not {name, _with_underscores(name)} & {*self.names}]
+        unknown = f", and has columns that it does not know: {extra}" if extra else ""
         raise InputError(
-            f"the table lacks the columns {missing} that the model was fitted with, and has "
-            f"columns that it does not know: {extra}."
+            f"the table lacks the columns {missing} that the model was fitted with{unknown}."
         )
 
     def names_for(self, table: Any, given: Sequence[str] | None) -> Sequence[str] | None:

@@ -11,8 +11,10 @@ from jaxtyping import Array, Bool, Float, Int
 
 from jaxshap.errors import InputError
 from jaxshap.games import as_numbers
+from jaxshap.inputs import library_of, read_table
 from jaxshap.trees.columns import Columns
 
+TABLE = "the table"
 MISSING = 2**31 - 1  # the code of a missing value: above every bin
 
 
@@ -70,7 +72,9 @@ class Structure:
         if isinstance(rows, Tracer):
             self._check(rows.shape)
             return self._encode_traced(rows)
-        table = np.asarray(as_numbers(self.conversion.columns.numbers(rows), "the table"))
+        table = self.conversion.columns.numbers(rows)
+        is_named = library_of(table) is not None
+        table = np.asarray(read_table(table, TABLE).array if is_named else as_numbers(table, TABLE))
         self._check(table.shape)
         table = table.astype(self.conversion.dtype)
         table[table == np.asarray(self.conversion.missing, table.dtype)] = np.nan

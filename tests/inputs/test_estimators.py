@@ -7,12 +7,18 @@ import pytest
 import jaxshap
 
 pytest.importorskip("sklearn")
+from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingClassifier,
+)
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -21,11 +27,16 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(60, 4)), columns=["a", "b", "c d", "e"])
 YES = np.where(X["a"] + X["b"] > 0, "yes", "no")
+HIST = HistGradientBoostingRegressor(max_iter=3, max_depth=2)
 KINDS = np.digitize(X["a"], [-0.5, 0.5])
 
 
 def explained(model):
     return jaxshap.explain(model, X[:2], X[:4])
+
+
+def search(model):
+    return GridSearchCV(model, {"n_jobs": [1]}, cv=2)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +69,35 @@ def test_votes_are_shares_by_weight():
     np.testing.assert_allclose((ex.base_values + ex.values.sum(1))[:, 1], shares, atol=1e-9)
 
 
-def test_several_targets_stand_side_by_side():
-    model = MultiOutputClassifier(LogisticRegression()).fit(X, np.stack([KINDS, KINDS > 0], axis=1))
+@pytest.mark.parametrize("around", [make_pipeline, search])
+def test_votes_at_the_end_of_a_pipeline_or_in_a_search_are_shares_too(around):
+    members = [("linear", LogisticRegression()), ("ridge", RidgeClassifier())]
+    voting = VotingClassifier(members, weights=[3, 1]).fit(X, YES)
+    model = around(VotingClassifier(members, weights=[3, 1])).fit(X, YES)
+    ex = explained(model)
+    assert ex.value_function == "marginal (share of votes)"
+    np.testing.assert_allclose(ex.values, explained(voting).values, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model", [MultiOutputClassifier(LogisticRegression()), RandomForestClassifier(3, max_depth=3)]
+)
+def test_several_targets_stand_side_by_side(model):
+    model.fit(X, np.stack([KINDS, KINDS > 0], axis=1))
     ex = explained(model)
     assert ex.output_names == ("0: 0", "0: 1", "0: 2", "1: 0", "1: 1")
+    assert (ex.estimator == "trees") == isinstance(model, RandomForestClassifier)
     expected = np.concatenate(model.predict_proba(X[:2]), axis=1)
-    np.testing.assert_allclose(ex.base_values + ex.values.sum(1), expected, atol=1e-9)
+    np.testing.assert_allclose(ex.base_values + ex.values.sum(1), expected, atol=1e-6)
+    sampled = jaxshap.explain(model, X[:2], X[:4], estimator=jaxshap.Exact())
+    np.testing.assert_allclose(ex.values, sampled.values, atol=1e-6)
+
+
+def test_a_chain_of_classifiers_has_one_output_per_target():
+    model = ClassifierChain(LogisticRegression()).fit(X, np.stack([KINDS > 0, KINDS > 1], axis=1))
+    ex = explained(model)
+    total = ex.base_values + ex.values.sum(1)
+    np.testing.assert_allclose(total, model.predict_proba(X[:2]), atol=1e-9)
 
 
 def forest_pipeline():
@@ -130,6 +164,34 @@ def test_trees_show_the_labels_behind_their_codes():
     model = lightgbm.LGBMRegressor(n_estimators=2, min_child_samples=5, verbose=-1)
     ex = jaxshap.explain(model.fit(frame, frame["town"] == "Rome"), frame[:3])
     assert ex.display_data[:, 4].tolist() == frame["town"][:3].tolist()
+
+
+NULLABLE = X.convert_dtypes().assign(flag=pd.array(X["a"] > 0, dtype="boolean"))
+NULLABLE.loc[[0, 30], ["a", "flag"]] = None
+TABLES = {
+    "nullable": NULLABLE,
+    "arrow": NULLABLE.convert_dtypes(dtype_backend="pyarrow"),
+    "truth": (X > 0).assign(a=X["a"]),
+    "sparse": csr_matrix(X.where(X > 0, 0.0).to_numpy()),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_trees_take_every_table_that_their_model_takes(kind):
+    table = TABLES[kind]
+    model = RandomForestRegressor(3, max_depth=3) if kind == "sparse" else HIST
+    ex = jaxshap.explain(model.fit(table, X["a"] + X["b"]), table[:3], table[:20])
+    assert ex.estimator == "trees"
+    total = ex.base_values + ex.values.sum(1)
+    np.testing.assert_allclose(total, model.predict(table[:3]), atol=1e-5)
+    assert kind != "nullable" or set(ex.display_data[:, -1]) <= {"missing", "True", "False"}
+
+
+def test_a_column_that_is_lacking_is_named_as_the_model_knows_it_and_no_other():
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMRegressor(n_estimators=2, min_child_samples=5, verbose=-1).fit(X, X["a"])
+    with pytest.raises(jaxshap.InputError, match=r"lacks the columns \['a'\] .* fitted with\.$"):
+        jaxshap.explain(model, X[:2].drop(columns="a"))
 
 
 def test_a_class_is_no_model_and_is_told_before_the_table_is_looked_at():

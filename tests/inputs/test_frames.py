@@ -153,6 +153,18 @@ def test_a_background_without_names_is_refused_for_a_table_of_texts():
         jaxshap.explain(Recorder(), pd.DataFrame({"a": ["x"]}), np.zeros((1, 1)))
 
 
+def test_fractions_that_are_drawn_for_truth_stay_fractions():
+    frame = pd.DataFrame({"truth": RNG.random(40) > 0.5, "number": RNG.normal(size=40)})
+    drawn = []
+
+    def model(frame):
+        drawn.extend(frame["truth"].astype(float))
+        return frame["truth"].astype(float) + frame["number"]
+
+    jaxshap.explain(model, frame[:2], frame, value=jaxshap.conditional)
+    assert any(0 < number < 1 for number in drawn)
+
+
 def test_value_functions_that_draw_new_numbers_are_refused_for_entries_that_have_none():
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "b": RNG.normal(size=8), "c": RNG.normal(size=8)})
     with pytest.raises(jaxshap.InputError, match="none of its entries"):

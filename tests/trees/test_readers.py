@@ -237,9 +237,6 @@ def test_what_cannot_be_read_is_refused_by_name():
             np.column_stack([CODED[:, 0].astype(int).astype(object), CODED[:, 1:].astype(object)]),
             OF_CODE,
         ),
-        "several outputs": lambda: tree.DecisionTreeClassifier(max_depth=2).fit(
-            X, np.stack([Y > 0, Y > 1], 1)
-        ),
     }
     for message, fit in refused.items():
         with pytest.raises(ValueError, match=message):

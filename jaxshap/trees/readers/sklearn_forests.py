@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from jaxshap.errors import UnsupportedModelError
 from jaxshap.trees.columns import Columns
@@ -43,16 +43,12 @@ def _read(model: Any) -> Ensemble:
             "itself with jaxshap.explain(model.score_samples, X, background)."
         )
     is_classifier = hasattr(model, "classes_")
-    if is_classifier and model.n_outputs_ > 1:
-        raise UnsupportedModelError(
-            "classifiers of several outputs are not read: fit and explain a classifier per output."
-        )
+    counts = np.atleast_1d(getattr(model, "n_classes_", 0))
     members = getattr(model, "estimators_", [model])
     trees = []
     for member in members:
-        value = member.tree_.value[:, 0, :] if is_classifier else member.tree_.value[:, :, 0]
-        if is_classifier:
-            value = value / value.sum(1, keepdims=True)
+        value = member.tree_.value
+        value = _class_shares(value, counts) if is_classifier else value[:, :, 0]
         output = 0 if value.shape[1] == 1 else None
         trees.append(sklearn_tree(member.tree_, value / len(members), output))
     base = np.zeros(trees[0].value.shape[1])
@@ -60,8 +56,20 @@ def _read(model: Any) -> Ensemble:
     return make_ensemble(trees, base, model.n_features_in_, conversion=conversion)
 
 
+def _class_shares(
+    value: Float[np.ndarray, "nodes targets classes"], num_classes: Int[np.ndarray, "targets"]
+) -> Float[np.ndarray, "nodes leaf_outputs"]:
+    """The share of each class in each node, those of several targets side by side."""
+    counts = enumerate(num_classes)
+    of_target = [value[:, target, :count] for target, count in counts]  # the rest is padding
+    return np.concatenate([part / part.sum(1, keepdims=True) for part in of_target], axis=1)
+
+
 def _raw_prediction(model: Any, rows: Any) -> Any:
-    return model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows)
+    if not hasattr(model, "classes_"):
+        return model.predict(rows)
+    shares = model.predict_proba(rows)
+    return np.concatenate(shares, axis=1) if isinstance(shares, list) else shares
 
 
 READER = Reader(
