@@ -12,12 +12,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Key
 
-from jaxshap.errors import BudgetError
+from jaxshap.errors import BudgetError, InputTypeError
 from jaxshap.estimators.projections import project
 from jaxshap.estimators.protocol import Estimate, Estimator, Plan
 from jaxshap.estimators.stating import stated
 from jaxshap.estimators.steps import ConstantStep, StepSchedule
 from jaxshap.games import (
+    check_function,
     check_kind,
     draw_independent,
     kernel_mass,
@@ -25,6 +26,7 @@ from jaxshap.games import (
     read_flag,
     read_number,
     read_whole,
+    shown,
 )
 from jaxshap.theory import gradient_bound
 
@@ -82,6 +84,8 @@ class ProjectedSGD(Estimator):
                 number = read_number(getattr(self, name), name, above=0)
                 object.__setattr__(self, name, number)
         object.__setattr__(self, "batch", read_whole(self.batch, "batch"))
+        remedy = "one of values, total and radius, such as project_dykstra"
+        check_function(self.projection, "projection", remedy, 3)
         read_flag(self.importance, "importance")
         read_flag(self.average, "average")
 
@@ -197,6 +201,11 @@ class ProjectedSGD(Estimator):
         shares = jnp.where(is_live, shares, 0).astype(dtype)
         samples = (shares, members, weights, gains.reshape(-1, self.batch))
         start = self.projection(jnp.zeros(num_players, dtype), total, radius)
+        if getattr(start, "shape", None) != (num_players,):
+            raise InputTypeError(
+                f"projection returned {shown(start)}: return {num_players} values alone, as "
+                "project_dykstra does, which makes them NaN where Dykstra has not converged."
+            )
         carry = (start, start, optimiser.init(start))
         (_, average, _), kept = jax.lax.scan(step, carry, samples, unroll=4)
         return average, kept

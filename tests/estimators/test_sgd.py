@@ -201,6 +201,14 @@ def test_numbers_that_must_be_positive_are_refused(field, number):
         ProjectedSGD(**{field: number})
 
 
+def test_a_projection_that_returns_more_than_values_is_refused():
+    """Such as `dykstra`, whose flag nobody would look at."""
+    with pytest.raises(TypeError, match="return 6 values alone, as project_dykstra does"):
+        estimate(jax.random.key(0), GAME, ProjectedSGD(RootStep(0.1), projection=dykstra), 20)
+    with pytest.raises(TypeError, match=r"takes arguments .* such as project_dykstra"):
+        ProjectedSGD(projection=lambda values: values)
+
+
 def test_a_root_step_that_climbs_is_refused():
     with pytest.raises(ValueError, match="pass a number above 0"):
         estimate(jax.random.key(0), GAME, ProjectedSGD(RootStep(-0.1)), 20)
