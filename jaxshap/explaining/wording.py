@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+SMALLEST_FIXED = 1e-6  # a value with an error below it is written with a power of ten
 MIRRORED = 1e-4  # of the largest value: by how much two outputs that add up to 1 may differ in size
 
 
@@ -14,13 +15,14 @@ def number_text(
     """Three digits of a value, or as many places as two digits of its known error have."""
     sign, known = "+" if signed else "", error > 0
     size = max(abs(value), error if known else 0)
-    if not known or not 1e-4 <= size < 1e7:
+    if not known or not SMALLEST_FIXED <= size < 1e7:
         text = f"{value:{sign}z,.0f}" if 1e3 <= size < 1e7 else f"{value:{sign}.3g}"
         return (text + (f" ± {error:.1g}" if known else "")).replace("-", "−")
     digits, error_digits = (math.floor(math.log10(number)) for number in (size, error))
     places = max(0, min(3 - digits, 1 - error_digits))  # no more than four digits of the value
     spread = f"{error:,.{places}f}"
-    spread = spread if spread.strip("0.,") else f"{error:.1g}"
+    if not spread.strip("0.,"):  # smaller than the last digit of the value
+        spread = f"{error:.{-error_digits}f}" if error >= SMALLEST_FIXED else f"{error:.1g}"
     return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
 
 

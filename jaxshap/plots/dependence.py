@@ -78,8 +78,8 @@ def scatter(
     if is_feature:
         other = one_output(color, "scatter") if isinstance(color, Explanation) else explanation
         other = other if isinstance(color, Explanation) else other[:, color]
-        points = numbers_as_shap(other)
-        points = points[:, 0] if points.shape[1] == 1 else points
+        other = other[:, _best_colour(drawn, numbers_as_shap(other))]
+        points = numbers_as_shap(other)[:, 0]
     with undisturbed():
         colours = pyplot().get_cmap(SEQUENTIAL)
         look: dict[str, Any] = {"cmap": colours, "dot_size": read_number(dot_size, "dot_size")}
@@ -89,7 +89,7 @@ def scatter(
     ax.set(xlabel=shortened(name), ylabel=f"{what_of_rows(own)}\nof {shortened(name)}")
     name_codes(ax, own.words.get(name))
     colour_bars = [dots.colorbar for dots in ax.collections if dots.colorbar is not None]
-    if colour_bars and other is not None and other.shape[1] == 1:
+    if colour_bars and other is not None:
         _name_colours(colour_bars[0].ax, other.words.get(other.feature_names[0]))
     return finished(ax, show)
 
@@ -109,6 +109,14 @@ def _is_feature(color: Any, explanation: Explanation) -> bool:
             "one of the features, or a colour that matplotlib knows, such as 'black'."
         )
     return False
+
+
+def _best_colour(drawn: Any, candidates: Any) -> int:
+    """The feature that goes best with the differences of values among like rows."""
+    if candidates.shape[1] == 1:
+        return 0
+    with undisturbed():
+        return int(import_shap().utils.potential_interactions(drawn, candidates)[0])
 
 
 def _name_colours(colour_bar: Axes, words: Sequence[str] | None) -> None:

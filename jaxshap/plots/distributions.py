@@ -137,6 +137,6 @@ def group_difference(
     draw_errors(ax, differences[order], heights, errors[order])
     ax.axvline(0, color="black", lw=0.8)
     name_rows(ax, [explanation.feature_names[feature] for feature in order])
-    what = f"mean {explanation.kind} of the group less that of all other rows (95 % intervals)"
-    ax.set_xlabel(wrapped(what))
+    what = f"mean {what_of_rows(explanation)}: of the group less that of other rows"
+    ax.set_xlabel(wrapped(what, "(95 % intervals)"))
     return finished(tidy(ax), show)

@@ -167,8 +167,9 @@ def _draw_ends(ax: Axes, ends: Float[np.ndarray, "rows"], colours: Any) -> None:
     if len(ends) > 1:
         ax.figure.colorbar(points, ax=ax, label="prediction")
         return
-    words = f"prediction {number_text(ends[0])}"
-    ax.annotate(words, (ends[0], -0.5), (0, 6), textcoords="offset points", ha="center", fontsize=9)
+    words, is_left = f"prediction {number_text(ends[0])}", ends[0] < np.mean(ax.get_xlim())
+    where: dict[str, Any] = {"textcoords": "offset points", "ha": "left" if is_left else "right"}
+    ax.annotate(words, (ends[0], -0.5), (0, 6), **where, fontsize=9)
 
 
 def _draw_parts(

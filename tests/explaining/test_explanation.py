@@ -11,6 +11,7 @@ import pytest
 import shap
 
 import jaxshap
+from jaxshap.explaining import number_text
 
 NAMES = ("age", "<income>", "zip", "rooms")
 
@@ -192,6 +193,20 @@ def test_the_text_names_what_was_done_and_sorts_by_size():
     value, error = lines[0].split()[1].replace("−", "-"), lines[0].split()[3]
     assert abs(float(value) - ex.values[0, order[0]]) <= 0.05 * half[0, order[0]]
     assert abs(float(error) - half[0, order[0]]) <= 0.05 * half[0, order[0]]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (-0.22891, 8.6e-5, "−0.2289 ± 0.0001"),
+        (-0.1988, 4e-5, "−0.1988 ± 0.00004"),
+        (1.52e-5, 4.2e-5, "0.000015 ± 0.000042"),
+        (-1.28e-6, 4e-5, "−0.000001 ± 0.000040"),
+        (1e-9, 3e-10, "1e−09 ± 3e−10"),
+    ],
+)
+def test_values_have_no_more_digits_than_their_errors_leave(value, error, text):
+    assert number_text(value, error) == text
 
 
 def test_the_text_of_exact_and_of_unknown_errors_says_so():

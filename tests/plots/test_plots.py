@@ -11,6 +11,7 @@ import sys
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 
@@ -431,6 +432,16 @@ def test_words_have_no_colours_of_low_and_high_and_no_histogram():
         assert len(plots.scatter(one, "age").figure.axes) == boxes
     bar = plots.scatter(ex, "income", color="zip", hist=False).figure.axes[-1]
     assert [label.get_text() for label in bar.get_yticklabels()] == ["False", "True"]
+
+
+def test_the_colour_that_scatter_finds_for_itself_is_in_words_too():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(size=40), "rest": rng.normal(size=40)})
+    table["town"] = rng.choice(["Oslo", "Rome"], 40)
+    ex = jaxshap.explain(lambda x: x["age"] * (x["town"] == "Rome") + x["rest"], table, table)
+    bar = plots.scatter(ex, "age", color=ex, hist=False).figure.axes[-1]
+    assert bar.get_ylabel() == "town"
+    assert [label.get_text() for label in bar.get_yticklabels()] == ["Oslo", "Rome"]
 
 
 def test_texts_hold_the_words_of_their_rows():

@@ -158,6 +158,11 @@ def test_lines_of_a_decision_plot_go_from_the_base_value_to_the_predictions(expl
     assert texts(ax)[-1] == "2 smaller features"
     np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], total, atol=1e-5)
     assert ax.figure.axes[-1].get_ylabel() == "prediction"
+    alone = jaxshap.plots.decision(explained[int(np.argmin(total))])
+    alone.figure.canvas.draw()
+    word = next(text for text in alone.texts if text.get_text().startswith("prediction"))
+    assert alone.bbox.x0 <= word.get_window_extent().x0
+    assert word.get_window_extent().x1 <= alone.bbox.x1
 
 
 def test_a_group_difference_is_that_of_means_with_their_intervals(explained, given):
@@ -167,6 +172,7 @@ def test_a_group_difference_is_that_of_means_with_their_intervals(explained, giv
     expected = inside.mean(0) - outside.mean(0)
     widths = [patch.get_width() for patch in ax.patches]
     np.testing.assert_allclose(widths, expected[np.argsort(-np.abs(expected))], rtol=1e-4)
+    assert ax.get_xlabel().startswith("mean Shapley value: of the group less that of other rows")
     with pytest.raises(jaxshap.InputError, match="two rows or more"):
         jaxshap.plots.group_difference(explained, np.zeros(30, bool))
 
