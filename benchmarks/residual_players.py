@@ -147,7 +147,7 @@ def draw(curves: dict[tuple, tuple[np.ndarray, dict[str, np.ndarray]]]) -> None:
         axis.set_xticks(place, [f"{dial:g}" for dial in DIALS])
         axis.spines[["top", "right"]].set_visible(False)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     figure.supxlabel("interaction put in (dial)")
     figure.supylabel("residual share, 95 % intervals; lines are exact")
     figure.savefig(pathlib.Path(__file__).with_suffix(".png"), dpi=110)
