@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.explaining.caution import caution
-from jaxshap.explaining.wording import number_text, shown_output
+from jaxshap.explaining.wording import half_intervals, number_text, shown_output, shown_values
 
 if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
@@ -75,7 +75,7 @@ def title(explanation: "Explanation") -> str:
 
 def certainty(explanation: "Explanation") -> str:
     """How certain the values are, where they are not exact."""
-    half = np.asarray(explanation.interval().upper) - explanation.values
+    half = half_intervals(explanation)
     if explanation.exact or not half.size:
         return ""
     known = half[np.isfinite(half)]
@@ -88,24 +88,18 @@ def certainty(explanation: "Explanation") -> str:
 
 
 def _summary(explanation: "Explanation"):
-    """The largest features: the values of a single row, or mean |value| over rows, with half of
-    their 95 % intervals; the mean of these halves bounds that of a mean.
-    """
-    half = explanation.interval().upper - explanation.values
-    shape = *half.shape[:2], int(np.prod(half.shape[2:]))  # also of nothing
-    values, error = (part.reshape(shape) for part in (explanation.values, half))
-    single = len(values) == 1
-    count = max(1, len(values))
-    means = np.abs(values).sum(0) / count, error.sum(0) / count
-    numbers, errors = (values[0], error[0]) if single else means
+    """The largest features, their numbers and errors, and what these are called."""
+    rows, features, *outputs = explanation.values.shape
+    single, shape = rows == 1, (features, int(np.prod(outputs)))  # also of nothing
+    numbers, errors = (part.reshape(shape) for part in shown_values(explanation))
     order = np.argsort(-np.abs(numbers).max(1), kind="stable")[:MOST_LINES]
     what = "value" if single else "mean |value|"
     what += "" if explanation.exact else " ± error (95 %)"
     own = explanation.row_outputs
-    if values.shape[2] == 1 and explanation.output_names is None and own is None:
+    if shape[1] == 1 and explanation.output_names is None and own is None:
         columns = [what]
     else:
-        outputs = explanation.output_names or tuple(f"output {i}" for i in range(values.shape[2]))
+        outputs = explanation.output_names or tuple(f"output {i}" for i in range(shape[1]))
         outputs = outputs if own is None or not single else np.ravel(own).tolist()
         columns = [f"{what}, {output}" for output in outputs]
     return [explanation.feature_names[i] for i in order], numbers[order], errors[order], columns

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 SMALLEST_FIXED = 1e-6  # a value with an error below it is written with a power of ten
 MIRRORED = 1e-4  # of the largest value: by how much two outputs that add up to 1 may differ in size
@@ -24,6 +25,30 @@ def number_text(
     if not spread.strip("0.,"):  # smaller than the last digit of the value
         spread = f"{error:.{-error_digits}f}" if error >= SMALLEST_FIXED else f"{error:.1g}"
     return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
+
+
+def shown_values(
+    explanation: Any,
+) -> tuple[Float[np.ndarray, "features *outputs"], Float[np.ndarray, "features *outputs"]]:
+    """The values of a single row, or mean |value| over rows, with half of their 95 % intervals.
+
+    Texts, pictures and reports show these. The intervals are those of the estimates for these very
+    rows. Where rows share their draws, their errors do not average out: the mean of the errors is a
+    bound.
+    """
+    values, errors = explanation.values, half_intervals(explanation)
+    if len(values) == 1:
+        return values[0], errors[0]
+    count = max(1, len(values))
+    means = np.abs(values).sum(0) / count
+    if explanation.shared_draws:
+        return means, errors.sum(0) / count
+    return means, np.sqrt((errors**2).sum(0)) / count
+
+
+def half_intervals(explanation: Any) -> Float[np.ndarray, "rows features *outputs"]:
+    """Half of the 95 % interval of each value: NaN where unknown, 0 where exact."""
+    return np.asarray(explanation.interval().upper) - explanation.values
 
 
 def shown_output(explanation: Any) -> Any:

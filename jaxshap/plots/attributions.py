@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jaxshap.explaining import Explanation, number_text
+from jaxshap.explaining import Explanation, half_intervals, number_text, shown_values
 from jaxshap.plots.clusters import clustered_order, draw_brackets
 from jaxshap.plots.comparisons import draw_cohorts
 from jaxshap.plots.selection import (
     check_one_row,
-    drawn_values,
     explained_output,
     footnote,
-    half_intervals,
     interval_words,
     labels,
     one_output,
@@ -79,7 +77,7 @@ def bar(
     if isinstance(explanation, Mapping):
         return finished(draw_cohorts(explanation, max_display, ax), show)
     explanation = one_output(explanation, "bar")
-    values, errors = drawn_values(explanation)
+    values, errors = shown_values(explanation)
     order = largest(np.abs(values), max_display)
     if clustering is not None:
         order = np.array(clustered_order(clustering, order, len(values)))

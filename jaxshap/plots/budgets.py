@@ -7,10 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, half_intervals
 from jaxshap.games import check_kind
 from jaxshap.inputs import is_list
-from jaxshap.plots.selection import footnote, half_intervals, interval_words, one_output
+from jaxshap.plots.selection import footnote, interval_words, one_output
 from jaxshap.plots.style import (
     LINES,
     MARKERS,

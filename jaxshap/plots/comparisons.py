@@ -7,11 +7,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, shown_values
 from jaxshap.games import check_kind
 from jaxshap.plots.selection import (
     check_not_empty,
-    drawn_values,
     footnote,
     interval_words,
     labels,
@@ -79,7 +78,7 @@ def compare(
                 "same rows and features."
             )
     names = list(first.feature_names)
-    drawn = [drawn_values(explanation[:, names]) for explanation in explanations.values()]
+    drawn = [shown_values(explanation[:, names]) for explanation in explanations.values()]
     values, errors = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
     shown = list(explanations.values())
     return _draw_groups(shown, values, errors, list(explanations), max_display, ax)
@@ -121,7 +120,7 @@ def classes(explanation: Explanation, *, max_display: int = 8, ax: Axes | None =
     check_not_empty(explanation, "classes")
     numbered = tuple(f"output {number}" for number in range(explanation.values.shape[2]))
     names = explanation.output_names or numbered
-    values, errors = drawn_values(explanation)
+    values, errors = shown_values(explanation)
     if len(explanation) == 1:
         return _draw_groups([explanation], values, errors, names, max_display, ax)
     order = largest(values.sum(1), max_display)
@@ -150,7 +149,7 @@ def draw_cohorts(
     features = {group.feature_names for group in named.values()}
     if len(features) > 1:
         raise InputError("the groups have different features: pass cohorts of one explanation.")
-    drawn = [drawn_values(group) for group in named.values()]
+    drawn = [shown_values(group) for group in named.values()]
     values, errors = (np.stack(arrays, axis=1) for arrays in zip(*drawn, strict=True))
     rows = {name: len(group) for name, group in named.items()}
     names = [name if count == 1 else f"{name} ({count:,} rows)" for name, count in rows.items()]

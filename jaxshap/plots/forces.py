@@ -7,12 +7,11 @@ import numpy as np
 from jaxtyping import Float
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import Explanation, number_text
+from jaxshap.explaining import Explanation, half_intervals, number_text
 from jaxshap.games import read_flag
 from jaxshap.plots.selection import (
     check_one_row,
     explained_output,
-    half_intervals,
     interval_words,
     labels,
     one_output,

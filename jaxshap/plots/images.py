@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, half_intervals
 from jaxshap.plots.pixels import checked_owner, grey_images, on_pixels
-from jaxshap.plots.selection import check_one_row, half_intervals, one_output
+from jaxshap.plots.selection import check_one_row, one_output
 from jaxshap.plots.style import Axes, given_axes, largest, new_axes, signed_colours
 
 MAX_SIGNS = 40  # + and − in one picture

@@ -69,27 +69,6 @@ def check_not_empty(explanation: Explanation, picture: str) -> None:
         )
 
 
-def drawn_values(
-    explanation: Explanation,
-) -> tuple[Float[np.ndarray, "features *outputs"], Float[np.ndarray, "features *outputs"]]:
-    """The values of a single row, or mean |value| over rows, with half of their 95 % intervals.
-
-    Where rows share their draws, their errors do not average out: the mean of the errors is a
-    bound.
-    """
-    values, errors = explanation.values, half_intervals(explanation)
-    if len(values) == 1:
-        return values[0], errors[0]
-    if explanation.shared_draws:
-        return np.abs(values).mean(0), errors.mean(0)
-    return np.abs(values).mean(0), np.sqrt((errors**2).sum(0)) / len(errors)
-
-
-def half_intervals(explanation: Explanation) -> Float[np.ndarray, "rows features *outputs"]:
-    """Half of the 95 % interval of each value: NaN where unknown, 0 where exact."""
-    return np.asarray(explanation.interval().upper) - explanation.values
-
-
 def interval_words(errors: Float[np.ndarray, "..."], *explanations: Explanation) -> str:
     """What the error bars of Shapley values are, or why there are none."""
     exact = all(explanation.exact for explanation in explanations)
@@ -99,7 +78,7 @@ def interval_words(errors: Float[np.ndarray, "..."], *explanations: Explanation)
 
 
 def what_is_drawn(explanation: Explanation) -> str:
-    """The quantity that `drawn_values` returns, in words."""
+    """The quantity that `shown_values` returns, in words."""
     what = explanation.kind
     if len(explanation) > 1:
         what = f"mean |{explanation.kind}| over {len(explanation):,} rows"

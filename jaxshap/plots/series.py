@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, half_intervals
 from jaxshap.games import as_array, shown
 from jaxshap.plots.pixels import without_channels
-from jaxshap.plots.selection import check_one_row, half_intervals, one_output, what_of_rows
+from jaxshap.plots.selection import check_one_row, one_output, what_of_rows
 from jaxshap.plots.style import Axes, finished, given_axes, new_axes, signed_colours, tidy
 
 

@@ -6,6 +6,7 @@ const RAMP = [0, 1, 2, 3, 4, 5].map((shade) => `var(--shade${shade})`);
 const COLUMNS = 12; // of features in the table of rows
 const LAYERS = 8; // of dots, so that no colour covers all others
 const LINES = 100; // of that table, until more are asked for
+const MORE_LINES = 1000; // at a time: a browser takes seconds for many more
 const numRows = report.values[0].length;
 const state = { row: 0, other: null, output: report.first, moved: 0, step: null, order: "size", most: 10, column: "row", down: false, lines: LINES };
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
-from jaxshap.explaining import Explanation
+from jaxshap.explaining import Explanation, half_intervals, shown_values
 from jaxshap.games import as_array, check_kind, read_whole
 from jaxshap.plots import NEGATIVE, POSITIVE
 from jaxshap.report.what_if import what_if_of
 from jaxshap.report.words import Card, diagnostics, facts_of, lead
 from jaxshap.texts import TextExplanation, as_html
-from jaxshap.trust import Diagnosis, quantile
+from jaxshap.trust import Diagnosis
 
-MAX_ROWS = 1_000  # in one page
+MAX_ROWS = 10_000  # in one page, which a browser draws in about a second
 MAX_VALUES = 400_000  # in one page, so that it opens at once and can be mailed
 SCRIPTS = "page.js", "questions.js", "reader.js"  # one after the other
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -67,6 +67,8 @@ def report_html(
     data["what_if"] = _moves_payload(explanation, min(what_if, embedded))
     cards = diagnostics(explanation, diagnosis, undiagnosed)
     filling = {
+        "of_means": "exact" if explanation.exact else "with 95 % intervals of the estimate",
+        "whiskers": "" if explanation.exact else "; whiskers are 95 % intervals",
         "title": html.escape(title),
         "lead": html.escape(lead(explanation, diagnosis)),
         "notes": "".join(f'<p class="note">{_marked(note)}</p>' for note in notes),
@@ -107,10 +109,8 @@ def _payload(explanation: Explanation, labels: Any, embedded: int) -> dict[str, 
     base = explanation.base_values.reshape(rows, -1).T
     outputs = values.shape[0]
     names = explanation.output_names or (tuple(map(str, range(outputs))) if outputs > 1 else None)
-    halves = np.asarray(explanation.interval().upper) - explanation.values
-    halves = halves.reshape(rows, features, -1)
-    means = explanation.summary()
-    mean_halves = quantile(0.95, means.degrees) * means.std_error
+    halves = half_intervals(explanation).reshape(rows, features, -1)
+    means, mean_halves = (part.reshape(features, -1) for part in shown_values(explanation))
     table = explanation.data_of_features
     return {
         "features": list(explanation.feature_names),
@@ -123,9 +123,8 @@ def _payload(explanation: Explanation, labels: Any, embedded: int) -> dict[str, 
         "base": _numbers(base[:, :embedded]),
         "data": None if table is None else _numbers(table[:embedded]),
         "labels": None if labels is None else [_label(label) for label in list(labels)[:embedded]],
-        "means": _numbers(means.values.reshape(features, -1).T),
-        "mean_errors": _numbers(means.std_error.reshape(features, -1).T),
-        "mean_halves": _numbers(mean_halves.reshape(features, -1).T),
+        "means": _numbers(np.abs(means).T),
+        "mean_halves": _numbers(mean_halves.T),
         "total": rows,
     }
 

@@ -1,10 +1,16 @@
 // What the reader does
 
-function showAllRows() {
-  state.lines = Infinity;
-  at("all-rows").hidden = true;
+function showMoreRows() {
+  state.lines += MORE_LINES;
+  offerMoreRows();
   drawRows();
   at("rows").parentNode.focus();
+}
+
+function offerMoreRows() {
+  const rest = numRows - state.lines, button = at("more-rows");
+  button.hidden = rest <= 0;
+  button.textContent = rest > MORE_LINES ? `Show ${MORE_LINES} more of ${numRows} rows` : `Show all ${numRows} rows`;
 }
 
 function pick(row) {
@@ -50,9 +56,8 @@ function drawAll() {
 (report.outputs ?? []).forEach((name, place) => add(at("output"), "option", { value: place }, name));
 at("output-label").hidden = report.values.length < 2;
 at("most").parentNode.hidden = report.features.length <= 10;
-at("all-rows").hidden = numRows <= LINES;
-at("all-rows").textContent = `Show all ${numRows} rows`;
-at("all-rows").addEventListener("click", showAllRows);
+offerMoreRows();
+at("more-rows").addEventListener("click", showMoreRows);
 at("legend").hidden = report.data === null;
 at("alphabet").hidden = !Object.keys(report.texts).length;
 for (const name of ["row", "other"]) at(name).max = numRows - 1;

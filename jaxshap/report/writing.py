@@ -25,7 +25,7 @@ def write_report(
     """Write an HTML page with a summary, every row's values with error bars, and the diagnosis.
 
     The file needs nothing else, not even a network. It is complete or not there at all, and an
-    older report at this path is replaced. A table of more than 1,000 rows (or fewer, where there
+    older report at this path is replaced. A table of more than 10,000 rows (or fewer, where there
     are many features and outputs) is cut, and the page says so. An explained text, one of what
     `jaxshap.texts.explain_texts` returns, is also drawn as a text in its colours.
 

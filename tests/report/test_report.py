@@ -88,9 +88,6 @@ def test_the_page_holds_the_numbers_of_the_explanation():
     np.testing.assert_allclose(np.transpose(found["base"]), ex.base_values, rtol=1e-5)
     np.testing.assert_allclose(found["data"], ex.data, rtol=1e-5)
     np.testing.assert_allclose(np.transpose(found["means"]), ex.summary().values, rtol=1e-5)
-    np.testing.assert_allclose(
-        np.transpose(found["mean_errors"]), ex.summary().std_error, rtol=1e-5
-    )
     assert found["features"] == list(NASTY)
     assert found["outputs"] == ["no", "<yes>"]
     assert found["labels"] == ["0", "1.5", "x", "None", "True", "</script>"]
@@ -212,6 +209,22 @@ def test_what_is_not_a_number_is_null():
     assert "some standard errors are unknown" in Reader(page).text
 
 
+def test_text_bars_and_page_have_one_interval_and_exact_values_none():
+    sampled = explanation(outputs=None, names=tuple("abcde"))
+    for ex in (sampled, dataclasses.replace(sampled, std_error=0 * sampled.values, exact=True)):
+        page = report_html(ex)
+        drawn = jaxshap.plots.bar(ex)
+        whiskers = [np.ptp(part[:, 0]) / 2 for part in drawn.collections[0].get_segments()]
+        order = np.argsort(-np.abs(ex.values).mean(0))
+        halves = np.array(payload(page)["mean_halves"][0])[order]
+        np.testing.assert_allclose(whiskers, halves[halves > 0], rtol=1e-4)
+        for half, line in zip(halves, str(ex).splitlines()[2:], strict=True):
+            if not ex.exact:
+                text = float(line.split("±")[1].replace(",", ""))
+                np.testing.assert_allclose(text, half, rtol=0.06)
+        assert ("±" in str(ex)) == ("whiskers are" in page) == (not ex.exact)
+
+
 def test_players_that_are_not_columns_have_no_values_of_their_own():
     found = payload(report_html(dataclasses.replace(explanation(), data=np.zeros((6, 28, 28)))))
     assert found["data"] is None
@@ -220,7 +233,6 @@ def test_players_that_are_not_columns_have_no_values_of_their_own():
 def test_one_row_one_feature_one_output():
     found = payload(report_html(explanation(rows=1, names=("only",), outputs=None)))
     assert found["outputs"] is None
-    assert found["mean_errors"] == [[None]]  # one row says nothing of others
 
 
 def test_the_diagnosis_is_told_with_its_meaning(diagnosed):
@@ -494,7 +506,7 @@ def test_nothing_sticks_out_of_the_page(page, width):
 @needs_browser
 @pytest.mark.parametrize("case", ["one", "unknown", "images", "equal", "long"])
 def test_unusual_explanations_open_without_a_problem(tmp_path, case):
-    ex = explanation(rows=150 if case == "long" else 3, outputs=None)
+    ex = explanation(rows=1150 if case == "long" else 3, outputs=None)
     if case == "one":
         ex = explanation(rows=1, names=("only",), outputs=None, errors=False)
     elif case == "unknown":
@@ -514,8 +526,11 @@ def test_unusual_explanations_open_without_a_problem(tmp_path, case):
         assert [name[:2] for name in alike] == ["…s", "tw", "…o"]
         if case == "long":
             assert len(page.run(ROWS)) == 100
-            page.click("#all-rows")
-            assert len(page.run(ROWS)) == 150
+            page.click("#more-rows")
+            assert len(page.run(ROWS)) == 1100
+            page.click("#more-rows")
+            assert len(page.run(ROWS)) == 1150
+            assert page.run("at('more-rows').hidden")
         page.run("document.querySelector('details').open = true")
         # names can be read
         assert page.run("document.querySelector('#numbers td').clientWidth") > 100
