@@ -2,6 +2,7 @@
 
 from jaxshap.explaining.caution import caution as caution
 from jaxshap.explaining.cohorts import Cohorts as Cohorts
+from jaxshap.explaining.display import certainty as certainty
 from jaxshap.explaining.explainer import explain as explain
 from jaxshap.explaining.explanation import Explanation as Explanation
 from jaxshap.explaining.limits import Clock as Clock

@@ -38,7 +38,7 @@ def read_table(data, what: str, columns: Sequence[str] | None = None) -> Table:
     if array.ndim != 2 or 0 in array.shape:
         single = "frame.iloc[[0]]" if hasattr(data, "to_frame") else "X[None]"
         hint = f" A single row is {single}." if array.ndim == 1 and array.size else ""
-        hint = TEXTS if array.ndim == 1 and array.dtype.kind in "US" else hint
+        hint = TEXTS if array.ndim == 1 and _holds_text(array) else hint
         raise InputError(
             f"{what} must be a non-empty table (rows, features), not of shape {array.shape}.{hint}"
         )
@@ -70,6 +70,10 @@ def arranged(frame: Any, what: str, columns: Sequence[str] | None) -> tuple[Any,
         labels = list(frame.columns)
         frame = frame[[labels[present.index(name)] for name in wanted]]
     return frame, tuple(wanted)
+
+
+def _holds_text(array: Any) -> bool:
+    return array.dtype.kind in "US" or any(isinstance(entry, str) for entry in array[:1].tolist())
 
 
 def read_background(background, table: Table):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxshap.errors import InputTypeError
+from jaxshap.explaining import certainty, half_intervals, number_text, shown_output
 from jaxshap.games import shown
 
 if TYPE_CHECKING:
@@ -28,11 +29,9 @@ class Piece(NamedTuple):
     @property
     def number(self) -> str:
         """The value and half of its 95 % interval, such as `+0.31 ± 0.04`; alone where exact."""
-        if self.error == 0:
-            return f"{self.value:+.2g}"
         if not np.isfinite(self.error):
-            return f"{self.value:+.2g} ± ?"
-        return f"{self.value:+.2g} ± {self.error:{'.1g' if self.error < 10 else '.0f'}}"
+            return f"{number_text(self.value or 0.0, signed=True)} ± ?"
+        return number_text(self.value or 0.0, self.error, signed=True)
 
     @property
     def is_sure(self) -> bool:
@@ -55,7 +54,8 @@ class Drawn(NamedTuple):
     @property
     def caption(self) -> str:
         name = "output" if self.name is None else self.name
-        return f"{name} {self.total:.4g}, of which {self.base:.4g} is the text without its players"
+        total, base = (f"{part:.4g}".replace("-", "−") for part in (self.total, self.base))
+        return f"{name} {total}, of which {base} is the text without its players"
 
 
 def as_html(explanation: "TextExplanation") -> str:
@@ -89,16 +89,19 @@ def _heading(explanation: "TextExplanation") -> list[str]:
     lines = [
         f"Explanation of a text with {players} player{'s' * (players > 1)}: {explanation.kind}s "
         f"where {explanation.absent}, by {explanation.estimator}{exact}, "
-        f"{explanation.num_evaluations:,} evaluations"
+        f"{explanation.num_evaluations:,} evaluations{certainty(explanation)}"
     ]
     hidden = int(np.prod(outputs)) - MAX_OUTPUTS
     return lines + [f"… and {hidden} outputs more, by explanation[:, :, number]"] * (hidden > 0)
 
 
 def _drawn(explanation: "TextExplanation") -> Iterator[Drawn]:
-    """The outputs one after the other."""
+    """The outputs one after the other; of two classes the second, as in a table."""
     count = len(explanation.feature_names)
-    halves = np.asarray(explanation.interval().upper) - explanation.values
+    outputs = shown_output(explanation)
+    unnamed = "output 1" if outputs is not explanation and outputs.output_names is None else None
+    explanation = outputs
+    halves = half_intervals(explanation)
     values, errors = (part[0].reshape(count, -1) for part in (explanation.values, halves))
     bases, own = explanation.base_values[0].reshape(-1), explanation.row_outputs
     names = explanation.output_names if own is None else own[0].tolist()
@@ -106,7 +109,7 @@ def _drawn(explanation: "TextExplanation") -> Iterator[Drawn]:
     largest = float(np.abs(values[:, :shown]).max()) or 1.0
     for number in range(shown):
         own, base = values[:, number], float(bases[number]) + 0.0  # no −0
-        several = f"output {number}" if values.shape[1] > 1 else None
+        several = f"output {number}" if values.shape[1] > 1 else unnamed
         name = several if names is None else names[number]
         pieces = list(_pieces(explanation, own, errors[:, number]))
         yield Drawn(name, base, base + float(own.sum()), pieces, largest)

@@ -174,6 +174,8 @@ def test_value_functions_that_draw_new_numbers_are_refused_for_entries_that_have
 def test_texts_are_sent_to_the_helper_for_texts():
     with pytest.raises(jaxshap.InputError, match="explain_texts"):
         jaxshap.explain(lambda texts: np.ones(len(texts)), ["not bad"], ["x"])
+    with pytest.raises(jaxshap.InputError, match="explain_texts"):
+        jaxshap.explain(Recorder(), pd.Series(["not bad"]), pd.Series(["x"]))
 
 
 def test_a_jax_model_of_numbers_gets_truth_and_nullable_numbers_as_numbers():

@@ -11,7 +11,7 @@ import pytest
 import jaxshap
 from jaxshap import texts
 
-NUMBER = re.compile(r"[+-]\d[\d.]*(?:e[+-]\d+)?(?:± [\d.e-]+)?")  # exact ones have no ±
+NUMBER = re.compile(r"[+−]\d[\d.]*(?:e[+−]\d+)?(?:± [\d.e−]+)?")  # exact ones have no ±
 ATTACK = "<script>alert(1)</script> 'quoted' \"twice\" &amp; \x1b[31mred end"
 
 
@@ -95,11 +95,26 @@ def test_a_terminal_gets_colours_and_nothing_else_does(monkeypatch, attack):
     assert "\x1b" not in repr(attack)
 
 
+def test_values_have_no_more_digits_than_their_errors_and_two_classes_are_drawn_as_the_second():
+    def chances(some):
+        yes = np.array([0.5 + 0.1 * ("good" in text) for text in some])
+        return np.stack([1 - yes, yes], axis=1)
+
+    data = texts.explain_texts(chances, ["so good"])[0]
+    assert "±" not in repr(data)
+    errors = np.full((1, 2, 2), 0.0123)
+    unsure = repr(texts.TextExplanation(**vars(data) | {"std_error": errors, "exact": False}))
+    assert "errors of 95 % intervals up to ±0.024" in unsure
+    assert "output 1 0.6, of which 0.5" in unsure
+    assert "output 0" not in unsure
+    assert unsure.endswith("so(+0.000 ± 0.024) good(+0.100 ± 0.024)")
+
+
 def test_every_output_has_a_line_of_its_own_and_many_are_cut():
     (one,) = texts.explain_texts(signed, ["not good or bad"], output_names=["up", "down"])
     assert "up 1, of which 0" in repr(one)
-    assert "down -1, of which 0" in repr(one)
-    assert repr(one[:, :, "down"]).endswith("not(+0) good(+0) or(+0) bad(-1)")
+    assert "down −1, of which 0" in repr(one)
+    assert repr(one[:, :, "down"]).endswith("not(+0) good(+0) or(+0) bad(−1)")
     (many,) = texts.explain_texts(lambda s: np.ones((len(s), 20)), ["so bad"])
     assert "12 outputs more" in repr(many)
     assert repr(many).count("of which") == 8
