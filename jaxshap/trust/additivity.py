@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from jaxshap.estimators import Estimate
+from jaxshap.trust.intervals import quantile
 from jaxshap.trust.pair_fit import fit_pairs, strongest_pairs
 from jaxshap.trust.pair_samples import PairSample
 
@@ -26,7 +27,7 @@ class Share(NamedTuple):
     """A share of a game's variance over coalitions, per output and over all outputs together.
 
     It is below 0 where the values explain less than the mean worth does. It prints as a
-    percentage.
+    percentage with its 95 % interval.
 
     Attributes:
         values: the share per output.
@@ -49,8 +50,8 @@ class Share(NamedTuple):
     overall_error: float
 
     def __str__(self) -> str:
-        error = f" ± {100 * self.overall_error:.1g}" if self.overall_error > 1e-4 else ""
-        return f"{100 * self.overall:.1f}{error} %"
+        half = f"{100 * quantile(0.95, np.inf) * self.overall_error:.1f}"
+        return f"{100 * self.overall:.1f}{f' ± {half}' if half != '0.0' else ''} %"
 
 
 class Additivity(NamedTuple):

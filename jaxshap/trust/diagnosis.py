@@ -104,6 +104,8 @@ class Diagnosis:
         _, *others = self.findings()
         lines = (f"{HEADINGS[finding.topic]}: {finding.text}" for finding in others)
         asked = f"Judged by {self.num_evaluations:,} coalitions that were evaluated anew."
+        if self.additivity.additive.overall_error > 0:
+            asked += " Every ± is half of a 95 % interval."
         return "\n".join([self.verdict, *lines, asked])
 
     def _additivity(self) -> Finding:
@@ -123,7 +125,7 @@ class Diagnosis:
         sizes, spreads = np.sqrt((values**2).mean(axes)), np.sqrt((errors**2).mean(axes))
         names = [" × ".join(self.feature_names[i] for i in pair) for pair in self.additivity.pairs]
         mentioned = [
-            f"{name} {size:.3g} ± {spread:.1g}"
+            f"{name} {size:.3g}" + (f" ± {spread:.1g}" if spread > 0 else "")
             for name, size, spread in zip(names, sizes, spreads, strict=True)
             if size > MIN_PAIR_SHARE * sizes[0]
         ]

@@ -105,6 +105,16 @@ class TestAdditivity:
         assert np.abs(gaps).max() < 4
         assert abs(np.mean(gaps)) < 1  # four standard errors of a mean of 16
 
+    def test_what_stands_behind_the_sign_is_half_of_a_95_percent_interval(
+        self,
+    ):
+        game = jaxshap.table(jnp.asarray(random_table(1, 12), jnp.float32))
+        share = measured(game, exact_values(game), 400).additive
+        value, half = (float(part) for part in str(share).removesuffix(" %").split(" ± "))
+        np.testing.assert_allclose(value, 100 * share.overall, atol=0.051)
+        np.testing.assert_allclose(half, 196 * share.overall_error, atol=0.051)
+        assert "±" not in str(measured(game, exact_values(game), 2**12).additive)
+
     def test_noise_is_not_explained_by_pairs(self):
         """A game of independent worths: the pairs that a sample fits predict nothing else."""
         game = jaxshap.table(jnp.asarray(np.random.default_rng(0).normal(size=2**12), jnp.float32))
