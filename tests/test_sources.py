@@ -22,6 +22,7 @@ FILES = {
     "leverage_reference": "reference.json",
     "nhanes_residuals": "nhanes.npz",
     "owen_paper": "credit_default.npz",
+    "owen_released": "credit_default.npz",
 }
 ALONE = {"projected_sgd_paper", "residual_players", "residual_sampling", "residual_stress"}
 
