@@ -8,7 +8,7 @@ import numpy as np
 from jaxshap.engine.defaults import read_budget, read_key
 from jaxshap.engine.runner import answer
 from jaxshap.engine.units import unit_over_first
-from jaxshap.errors import BudgetError
+from jaxshap.errors import BudgetError, InputError
 from jaxshap.estimators import Stratified
 from jaxshap.games import Game, check_game
 
@@ -29,6 +29,7 @@ def neyman_allocation(key: Any, game: Game, budget: int) -> tuple[float, ...]:
 
     Raises:
         BudgetError: the pilot has a single gain at some size.
+        InputError: the game has fewer than three players.
 
     Example:
         >>> import jax, jax.numpy as jnp, jaxshap
@@ -38,6 +39,11 @@ def neyman_allocation(key: Any, game: Game, budget: int) -> tuple[float, ...]:
         True
     """
     check_game(game)
+    if game.num_players < 3:
+        raise InputError(
+            f"a game of {game.num_players} players has no sizes to choose between: pass it to "
+            "jaxshap.shapley_values, which is exact."
+        )
     budget = read_budget(budget, game.num_players)
     plan = Stratified().plan(read_key(key), game.num_players, budget)
     gains = jnp.asarray(answer(game, plan).worths - game.empty)

@@ -13,7 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Bool, Float
 
-from jaxshap.engine.asked import check_coalitions, check_known
+from jaxshap.engine.asked import read_coalitions, read_known
 from jaxshap.engine.batches import (
     BatchSize,
     choose_batch_size,
@@ -76,11 +76,10 @@ def evaluate(
     options = read_options(batch_size, progress, checkpoint, mesh)
     traced = is_traced((game, coalitions))
     _check_options(game, traced, checkpoint, mesh)
-    check_coalitions(game, coalitions)
+    asked = read_coalitions(game, coalitions)
     if traced:
-        return _traced_worths(game, jnp.asarray(coalitions), batch_size)
-    asked = np.asarray(jax.device_get(coalitions)).astype(bool)
-    check_known(game, known, asked)
+        return _traced_worths(game, jnp.asarray(asked), batch_size)
+    known = read_known(game, known, asked)
     worths = evaluate_on_host(game, asked, known, options)
     return worths if game.on_host else jax.device_put(worths)
 

@@ -7,9 +7,15 @@ import jax
 import numpy as np
 
 from jaxshap.engine import bucket
-from jaxshap.errors import InputTypeError
-from jaxshap.games import Game, Host, check_function, grouped
-from jaxshap.inputs import Inputs, own_columns, read_inputs, read_model, read_output_names
+from jaxshap.games import Game, Host, check_function, check_kind, grouped
+from jaxshap.inputs import (
+    Inputs,
+    as_floating,
+    own_columns,
+    read_inputs,
+    read_model,
+    read_output_names,
+)
 from jaxshap.rewards import reward as rewarded
 from jaxshap.values import ValueFunction, baseline, marginal, needs_background
 
@@ -35,8 +41,11 @@ class Problem(NamedTuple):
 
     @property
     def asked(self) -> tuple[Callable, Any, Any]:
-        """The model, and the rows and references that it is asked about."""
-        return self.predict, self.inputs.rows, self.inputs.references
+        """The model, and the rows and references that it is asked about, as it gets them."""
+        inputs = self.inputs
+        if "players" in inputs.options:
+            return self.predict, inputs.rows, inputs.references
+        return self.predict, as_floating(inputs.rows), as_floating(inputs.references)
 
     @property
     def predicts_columns(self) -> bool:
@@ -64,6 +73,7 @@ class Problem(NamedTuple):
     def game_of(self, rows: Any) -> Game:
         """The game of these rows, groups of columns being players where there are any."""
         game = self.value(self.predict, rows, self.references, **self.inputs.options)
+        check_kind(game, Game, "what value= returned", "a value function that returns a game")
         return game if self.inputs.groups is None else grouped(game, self.inputs.groups)
 
     def with_references(self, references: Any) -> "Problem":
@@ -106,13 +116,9 @@ def read_problem(
     """
     if value is not None:
         check_function(value, "value", "a value function, such as jaxshap.conditional", 3)
-    if isinstance(model, Game):
-        raise InputTypeError(
-            "model= is a game: pass it to jaxshap.estimate, or pass explain the model itself."
-        )
     background = X if background is None else background
     inputs = read_inputs(X, background, groups, own_columns(model, X, feature_names))
-    read = read_model(model, inputs)
+    read = read_model(model, inputs, keeps_whole=True)
     if read.takes_whole:
         inputs = inputs.kept_whole()
     value = marginal if value is None else value

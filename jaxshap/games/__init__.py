@@ -2,8 +2,7 @@
 drawn; transforms of tables of 2**n worths.
 """
 
-from jaxshap.games.arguments import check_arguments as check_arguments
-from jaxshap.games.arguments import check_function as check_function
+from jaxshap.games.arguments import MAX_COUNT as MAX_COUNT
 from jaxshap.games.arguments import check_kind as check_kind
 from jaxshap.games.arguments import read_flag as read_flag
 from jaxshap.games.arguments import read_number as read_number
@@ -38,16 +37,18 @@ from jaxshap.games.drawing import draw_pairs as draw_pairs
 from jaxshap.games.drawing import inserted_absent as inserted_absent
 from jaxshap.games.drawing import num_pairs as num_pairs
 from jaxshap.games.drawing import schedule as schedule
+from jaxshap.games.functions import check_arguments as check_arguments
+from jaxshap.games.functions import check_function as check_function
 from jaxshap.games.game import Game as Game
 from jaxshap.games.game import Host as Host
 from jaxshap.games.game import check_game as check_game
-from jaxshap.games.game import make_game as make_game
 from jaxshap.games.index_weights import VALUES as VALUES
 from jaxshap.games.index_weights import WEIGHTS as WEIGHTS
 from jaxshap.games.index_weights import bernoulli as bernoulli
 from jaxshap.games.index_weights import walsh_weight as walsh_weight
 from jaxshap.games.index_weights import walsh_weights as walsh_weights
 from jaxshap.games.index_weights import worth_weights as worth_weights
+from jaxshap.games.making import make_game as make_game
 from jaxshap.games.numbers import as_array as as_array
 from jaxshap.games.numbers import as_numbers as as_numbers
 from jaxshap.games.numbers import holds_numbers as holds_numbers

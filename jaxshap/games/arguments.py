@@ -1,6 +1,5 @@
-"""Numbers, switches and functions among arguments: read as they are meant or refused by name."""
+"""Numbers, switches and paths among arguments: read as they are meant or refused by name."""
 
-import inspect
 import math
 import numbers
 import os
@@ -75,32 +74,6 @@ def check_kind(value: Any, kind: type | tuple[type, ...], what: str, remedy: str
     """Refuse what is not of a kind, its class included."""
     if not isinstance(value, kind):
         raise InputTypeError(f"{what}={shown(value)}: pass {remedy}.")
-
-
-def check_function(value: Any, what: str, remedy: str, arguments: int = 1) -> None:
-    """Refuse what cannot be called, or is the class of something that can, or does not take this
-    many arguments by position.
-    """
-    if not callable(value) or isinstance(value, type):
-        raise InputTypeError(f"{what}={shown(value)} is not a function: pass {remedy}.")
-    check_arguments(value, what, remedy, arguments)
-
-
-def check_arguments(function: Any, what: str, remedy: str, count: int = 1) -> None:
-    """Refuse a function that cannot be called with this many arguments by position."""
-    if hasattr(function, "__signature__"):
-        return  # it may be that of another function, as of what `jax.jit` makes of a wrapper
-    try:
-        signature = inspect.signature(function, follow_wrapped=False)  # of what is called itself
-    except (TypeError, ValueError):
-        return  # it does not tell
-    try:
-        signature.bind(*range(count))
-    except TypeError:
-        raise InputTypeError(
-            f"{what}={shown(function)} takes arguments {signature}, and is called with {count} "
-            f"by position: pass {remedy}."
-        ) from None
 
 
 def shown(value: Any) -> str:

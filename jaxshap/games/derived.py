@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games.game import Game, Host, check_game, make_game
+from jaxshap.games.game import Game, Host, check_game
+from jaxshap.games.making import make_game
 from jaxshap.games.numbers import as_array
 from jaxshap.games.partitions import read_partition
 from jaxshap.games.precision import widened

@@ -2,6 +2,8 @@
 backgrounds.
 """
 
+from jaxshap.inputs.arrays import as_floating as as_floating
+from jaxshap.inputs.arrays import check_complete as check_complete
 from jaxshap.inputs.arrays import checked_inputs as checked_inputs
 from jaxshap.inputs.arrays import checked_table as checked_table
 from jaxshap.inputs.arrays import checked_weights as checked_weights

@@ -105,6 +105,19 @@ def checked_weights(weights: Any, count: int, rows: PyTree) -> Any:
     return (weights / weights.sum()).astype(dtype)
 
 
+def check_complete(table: Any, what: str) -> None:
+    """Refuse missing and infinite entries where distances or correlations are taken of a table."""
+    if isinstance(table, Tracer):
+        return
+    bad = ~np.isfinite(np.asarray(table, np.float64)).all(1)
+    if bad.any():
+        raise InputError(
+            f"{what} has missing or infinite entries in {bad.sum()} rows, the first is row "
+            f"{bad.argmax()}, and distances between rows are needed here: leave them out or fill "
+            "the entries first."
+        )
+
+
 def is_whole(*tables: Any) -> bool:
     """Whether these are arrays of whole numbers."""
     arrays = [leaf for table in tables for leaf in jax.tree.leaves(table)]

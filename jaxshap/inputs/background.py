@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int
 from jaxshap.engine import read_key
 from jaxshap.errors import InputError
 from jaxshap.games import as_numbers, full_precision, read_whole
+from jaxshap.inputs.arrays import check_complete
 
 
 class WeightedRows(NamedTuple):
@@ -72,6 +73,7 @@ def kmeans(background: Any, count: int, *, weights: Any = None, key: Any = 0) ->
             f"{count} of a background of shape {rows.shape}: pass a table, and no more than its "
             "rows."
         )
+    check_complete(rows, "the background")
     weights = np.ones(len(rows)) if weights is None else _numbers(weights)
     if weights.shape != (len(rows),) or not (weights >= 0).all() or not weights.sum() > 0:
         raise InputError(

@@ -48,7 +48,15 @@ class FrameModel(NamedTuple):
     frames: Frames
 
     def __call__(self, table: Any) -> Any:
-        return self.method(self.frames.frame(table))
+        frame = self.frames.frame(table)
+        try:
+            return self.method(frame)
+        except Exception as error:
+            error.add_note(
+                f"The model was given a DataFrame with the columns {list(self.frames.labels)}, as "
+                "X is one."
+            )
+            raise
 
 
 class FrameTables(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxshap.engine import trace
 from jaxshap.errors import HostFallbackWarning, InputError, InputTypeError, MissingExtraError
-from jaxshap.games import Host, check_arguments
+from jaxshap.games import Game, Host, check_arguments
 from jaxshap.inputs.arrays import as_floating, is_whole
 from jaxshap.inputs.estimator_objects import (
     check_fitted,
@@ -43,10 +43,21 @@ class Model(NamedTuple):
     takes_whole: bool = False
 
 
-def read_model(model, inputs: Inputs) -> Model:
+def read_model(model, inputs: Inputs, keeps_whole: bool = False) -> Model:
     """A traceable function as it is; a fitted estimator or a function JAX cannot trace, on the
-    host.
+    host. One that takes whole numbers alone is refused unless the caller keeps them whole.
     """
+    read = _read(model, inputs)
+    if read.takes_whole and not keeps_whole:
+        raise InputTypeError(
+            "this model takes whole numbers alone, and here columns are moved to numbers between "
+            "them: pass a function that makes them whole as you mean it, such as "
+            "lambda rows: model(rows.round().astype(int))."
+        )
+    return read
+
+
+def _read(model: Any, inputs: Inputs) -> Model:
     if isinstance(model, Host):
         return Model(_on_entries(model, inputs), None)
     if _is_torch(model):
@@ -70,6 +81,10 @@ def check_model(model: Any) -> None:
     """Refuse what can be no model, before anything else is looked at."""
     if isinstance(model, type):
         raise InputTypeError(f"{model.__name__} is a class: pass a model of it, fitted.")
+    if isinstance(model, Game):
+        raise InputTypeError(
+            "model= is a game: pass it to jaxshap.estimate, or pass the model itself."
+        )
     if not callable(model) and not has_prediction(model):
         check_fitted(model, None)
         raise InputTypeError(

@@ -1,5 +1,6 @@
 """The regressions of LIME: one for every kernel width, row and output, in batches."""
 
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import jax
@@ -9,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.engine import bucket, byte_limit, bytes_of_call, compiled, unit_over_first
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import full_precision, read_number, shown
+from jaxshap.games import check_function, full_precision, read_number, shown
 from jaxshap.lime.neighbourhood import Neighbourhood
 from jaxshap.lime.ridge import Line, weighted_ridge
 from jaxshap.lime.selections import Selection
@@ -40,12 +41,13 @@ def check_ridge(ridge: Any, one_hot: bool) -> None:
 
 
 def check_selection(selection: Any) -> None:
-    """Refuse what selects no features."""
-    if selection is not None and (not callable(selection) or isinstance(selection, type)):
-        raise InputTypeError(
-            f"selection={shown(selection)}: pass ForwardSelection or LassoPath with how many "
-            "features to keep."
-        )
+    """Refuse what selects no features, or cannot be the key of a compiled program."""
+    if selection is None:
+        return
+    remedy = "ForwardSelection or LassoPath with how many features to keep"
+    check_function(selection, "selection", remedy, 2)
+    if not isinstance(selection, Hashable):
+        raise InputTypeError(f"selection={shown(selection)} has no hash: pass {remedy}.")
 
 
 def fit(

@@ -1,11 +1,12 @@
 """Weighted ridge regression with jackknifed standard errors, on all columns or on a selection."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 from jaxtyping import Array, Bool, Float
 
+from jaxshap.errors import InputTypeError
 from jaxshap.lime.selections import Selection
 
 
@@ -39,7 +40,7 @@ def weighted_ridge(
     columns, centred = design - column_means, target - target_mean
     weighted = columns * weights[:, None]
     gram, moments = columns.T @ weighted, weighted.T @ centred
-    kept = jnp.ones(len(gram), bool) if selection is None else selection(gram, moments)
+    kept = jnp.ones(len(gram), bool) if selection is None else _kept(selection, gram, moments)
     inverse = _inverse(gram, kept, ridge)
     coefficients = inverse @ moments
     residuals = centred - columns @ coefficients
@@ -56,6 +57,18 @@ def weighted_ridge(
         intercept=target_mean - column_means @ coefficients,
         score=1 - weights @ residuals**2 / (weights @ centred**2),
     )
+
+
+def _kept(
+    selection: Selection, gram: Float[Array, "n n"], moments: Float[Array, "n"]
+) -> Bool[Array, "n"]:
+    kept: Any = selection(gram, moments)
+    if getattr(kept, "shape", None) != moments.shape or kept.dtype != bool:
+        raise InputTypeError(
+            f"selection returned {kept} for {len(moments)} columns: it must return a mask, true "
+            "for each column to keep."
+        )
+    return kept
 
 
 def _inverse(

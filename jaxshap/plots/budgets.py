@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation, half_intervals
-from jaxshap.games import check_kind
+from jaxshap.games import check_kind, shown
 from jaxshap.inputs import is_list
 from jaxshap.plots.selection import footnote, interval_words, one_output
 from jaxshap.plots.style import (
@@ -76,6 +76,8 @@ def convergence(
             raise InputError(
                 "these explanations have different features: pass explanations of the same rows."
             )
+    if len(last[row]) != 1:
+        raise InputError(f"row={shown(row)} is not one row: convergence draws one.")
     five = largest(np.abs(last[row].values[0]), 5).tolist()
     listed: Any = features if is_list(features) else [features]
     chosen = five if features is None else list(listed)

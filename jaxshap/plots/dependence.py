@@ -71,15 +71,19 @@ def scatter(
     if feature is None and len(explanation.feature_names) > 1:
         raise InputError("scatter draws one feature: name it, as in scatter(ex, 'age').")
     own, shap = explanation[:, 0 if feature is None else feature], import_shap()
+    if own.shape[1] != 1:
+        raise InputError(f"feature={shown(feature)} is not one feature: scatter draws one.")
     drawn = numbers_as_shap(own)[:, 0]
     ax = given_axes(ax) or new_axes(6.5, 4.5)
     is_feature = _is_feature(color, explanation)
-    name, points, other = own.feature_names[0], color, None
+    name, points, other = own.feature_names[0], None, None
     if is_feature:
         other = one_output(color, "scatter") if isinstance(color, Explanation) else explanation
         other = other if isinstance(color, Explanation) else other[:, color]
         other = other[:, _best_colour(drawn, numbers_as_shap(other))]
         points = numbers_as_shap(other)[:, 0]
+    else:
+        points = _as_hex(color)
     with undisturbed():
         colours = pyplot().get_cmap(SEQUENTIAL)
         look: dict[str, Any] = {"cmap": colours, "dot_size": read_number(dot_size, "dot_size")}
@@ -117,6 +121,13 @@ def _best_colour(drawn: Any, candidates: Any) -> int:
         return 0
     with undisturbed():
         return int(import_shap().utils.potential_interactions(drawn, candidates)[0])
+
+
+def _as_hex(color: Any) -> str:
+    """A colour as text, since shap takes arrays for one colour per point."""
+    from matplotlib.colors import to_hex
+
+    return to_hex(color, keep_alpha=True)
 
 
 def _name_colours(colour_bar: Axes, words: Sequence[str] | None) -> None:

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import as_numbers
 from jaxshap.plots.selection import labels, one_output, what_of_rows
 from jaxshap.plots.style import (
     LINES,
@@ -121,7 +122,7 @@ def group_difference(
         ['x0', 'x1']
     """
     explanation = one_output(explanation, "group_difference")
-    inside = np.asarray(group_mask)
+    inside = np.asarray(as_numbers(group_mask, "group_mask"))
     if inside.shape != (len(explanation),) or not 2 <= inside.astype(bool).sum() <= len(inside) - 2:
         raise InputError(
             f"group_mask has shape {inside.shape} for {len(explanation)} rows: pass true or false "

@@ -1,5 +1,6 @@
 """Pictures of a disparity between groups of rows."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def _group_number(disparity: Disparity, group: Any) -> int:
     known = disparity.groups.tolist()
     if group is None and len(known) > 1:
         raise InputError(f"there are several groups, {known}: pick one with group=.")
-    if group is not None and (np.ndim(group) > 0 or group not in known):
+    if group is not None and (not isinstance(group, Hashable) or group not in known):
         raise InputError(
             f"group={group!r} is not one of {known}, which were compared with "
             f"{disparity.reference!r}."

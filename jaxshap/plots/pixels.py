@@ -7,6 +7,7 @@ from jaxtyping import Float, Int, Shaped
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import Explanation
+from jaxshap.games import as_array
 from jaxshap.inputs import STAYS
 
 
@@ -18,7 +19,8 @@ def checked_owner(explanation: Explanation, owner: Any) -> Int[np.ndarray, "heig
             "this explanation knows no owners of pixels: explain images with "
             "groups=jaxshap.patches(...) or segments(...), or pass the owner of each pixel."
         )
-    owner, number = without_channels(np.asarray(owner), 2), len(explanation.feature_names)
+    owner = without_channels(np.asarray(as_array(owner, "owner")), 2)
+    number = len(explanation.feature_names)
     if owner.ndim != 2 or not np.issubdtype(owner.dtype, np.integer):
         raise InputError(
             "the owner of each pixel is a whole number in an array (height, width), and this has "

@@ -90,7 +90,7 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     rows, features = explanation.values.shape
     words = [explanation.feature_names] * rows if tokens is None else tokens
     check_kind(words, (list, tuple, np.ndarray), "tokens", "a list of the words of each row")
-    if [np.shape(row) for row in words] != [(features,)] * rows:
+    if not np.iterable(words) or list(map(_num_words, words)) != [features] * rows:
         raise InputError(f"tokens= must be {features} words for each of {rows} rows.")
     drawn = shap.Explanation(
         values=explanation.values.copy(),
@@ -101,6 +101,11 @@ def text(explanation: Explanation, tokens: Sequence[Sequence[str]] | None = None
     with undisturbed(), np.printoptions(legacy="1.25"):
         page = shap.plots.text(drawn[0] if rows == 1 else drawn, display=False)
     return RGB.sub(_our_colour, page)
+
+
+def _num_words(row: Any) -> int:
+    is_flat = isinstance(row, list | tuple) or getattr(row, "ndim", 0) == 1
+    return len(row) if is_flat else 0
 
 
 def _our_colour(theirs: re.Match) -> str:

@@ -63,7 +63,7 @@ def beeswarm(
         ['x1', 'x0']
     """
     explanation = one_output(explanation, "beeswarm")
-    read_whole(max_display, "max_display")
+    max_display = read_whole(max_display, "max_display")
     drawn, shap = _without_words(explanation), import_shap()
     features = len(explanation.feature_names)
     ax = given_axes(ax) or new_axes(8, 1.5 + 0.4 * min(max_display, features))
@@ -135,7 +135,7 @@ def heatmap(
         raise InputError(
             "heatmap puts rows in an order and there is one: draw it with bar or waterfall."
         )
-    read_whole(max_display, "max_display")
+    max_display = read_whole(max_display, "max_display")
     drawn, shap = as_shap(explanation), import_shap()
     ax = given_axes(ax) or new_axes(8, 2 + 0.32 * min(max_display, len(explanation.feature_names)))
     options: dict[str, Any] = {"cmap": signed_colours()}
@@ -176,7 +176,7 @@ def shap_bar(explanation: Explanation, *, max_display: int = 12, ax: Axes | None
         'Shapley value'
     """
     explanation = one_output(explanation, "shap_bar")
-    read_whole(max_display, "max_display")
+    max_display = read_whole(max_display, "max_display")
     drawn, shap = as_shap(explanation), import_shap()
     drawn = drawn[0] if len(explanation) == 1 else drawn
     ax = given_axes(ax) or new_axes(8, 1.5 + 0.5 * min(max_display, len(explanation.feature_names)))
@@ -211,7 +211,7 @@ def shap_waterfall(explanation: Explanation, *, max_display: int = 12) -> Axes:
     """
     explanation = one_output(explanation, "shap_waterfall")
     check_one_row(explanation, "shap_waterfall")
-    read_whole(max_display, "max_display")
+    max_display = read_whole(max_display, "max_display")
     drawn, shap = as_shap(explanation)[0], import_shap()
     figure = pyplot().figure(figsize=(8, 4))
     longest = max(map(len, drawn.feature_names)) + len("0.1234 = ")

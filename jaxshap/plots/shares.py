@@ -91,7 +91,7 @@ def _in_percent(shares: Any) -> tuple[np.ndarray, np.ndarray, str]:
     errors, bars = np.zeros(values.shape), INTERVALS if known else ""
     if known:
         errors = 100 * quantile(0.95, shares.degrees) * np.asarray(shares.std_error, float)
-    if values[:1].size == 1:
+    if values.ndim and values[:1].size == 1:
         values, errors = values.reshape(-1), errors.reshape(-1)
     return values, errors, bars
 

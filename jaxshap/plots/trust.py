@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxshap.errors import InputError
 from jaxshap.explaining import number_text
-from jaxshap.games import check_kind, shown
+from jaxshap.games import check_kind, read_number, shown
 from jaxshap.inputs import is_list
 from jaxshap.plots.sets import player_names
 from jaxshap.plots.shares import draw_shares
@@ -77,6 +77,7 @@ def credible_intervals(
             f"credible_intervals draws one value per player, and the posterior's have shape "
             f"{values.shape}: pass the posterior of a game with a single output."
         )
+    level = read_number(level, "level", above=0, below=1)
     lower, upper = (np.asarray(ends, float) for ends in posterior.interval(level))
     labels = player_names(names, len(values))
     order = largest(np.abs(values), max_display)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jaxshap.errors import InputError, InputTypeError
-from jaxshap.games import read_flag
+from jaxshap.games import check_function, read_flag
 from jaxshap.rewards.class_rewards import at_class, check_classes, read_labels
 
 
@@ -41,10 +41,11 @@ def loss(labels: Any, kind: str | Callable = "squared", *, logits: bool = False)
         [-3.0, -6.0]
     """
     is_known = isinstance(kind, str) and kind in _LOSSES
-    if not is_known and not callable(kind):
-        raise InputError(
-            f"kind={kind!r}: pass one of {list(_LOSSES)}, or a function of (outputs, labels)."
-        )
+    remedy = f"one of {list(_LOSSES)}, or a function of (outputs, labels)"
+    if isinstance(kind, str) and not is_known:
+        raise InputError(f"kind={kind!r}: pass {remedy}.")
+    if not is_known:
+        check_function(kind, "kind", remedy, 2)
     read, logits = read_labels(labels, "labels"), read_flag(logits, "logits")
     if not read.ndim:
         raise InputError(f"labels={labels!r} is a single number: pass one label per row.")

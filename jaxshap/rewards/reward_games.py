@@ -14,8 +14,10 @@ from jaxshap.errors import InputError, InputTypeError
 from jaxshap.games import (
     Game,
     Host,
+    as_array,
     as_numbers,
     as_pytree,
+    check_function,
     check_game,
     check_kind,
     full_precision,
@@ -54,24 +56,24 @@ def reward(
         table, doublings [1. 2.]
     """
     check_game(game)
-    unusable = not callable(function) or isinstance(function, type | Game | Host)
-    if unusable and not isinstance(function, ClassReward):
-        raise InputTypeError(
-            f"{function!r} is not a reward: pass a function of the outputs, or one of "
-            "jaxshap.rewards, such as loss(labels)."
-        )
+    if not isinstance(function, ClassReward):
+        remedy = "a function of the outputs in JAX, or one of jaxshap.rewards, such as loss(labels)"
+        check_function(function, "reward", remedy)
+        if isinstance(function, Host):
+            raise InputTypeError(f"reward={function!r} runs on the host: pass {remedy}.")
     if name is not None:
         check_kind(name, str, "name", "a text")
     full = jnp.asarray(game.full)
     settled: Any = function.for_rows(full) if isinstance(function, ClassReward) else function
     name = name or getattr(settled, "name", getattr(settled, "__name__", "reward"))
     settled = as_pytree(settled)
-    empty, full = (jnp.asarray(settled(jnp.asarray(end))) for end in (game.empty, game.full))
+    ends = (settled(jnp.asarray(end)) for end in (game.empty, game.full))
+    empty, full = (as_array(end, "what the reward returned") for end in ends)
     if not jnp.issubdtype(full.dtype, jnp.floating):
         raise InputTypeError(
             f"a reward is a floating-point number, not {full.dtype}: cast it in the function."
         )
-    empty, full = widened(empty), widened(full)
+    empty, full = widened(jnp.asarray(empty)), widened(jnp.asarray(full))
     if not isinstance(full, Tracer) and not np.isfinite(np.stack([empty, full])).all():
         raise InputError(
             f"the reward {name} is not finite with all players, or with none: bound it in the "
@@ -114,9 +116,9 @@ def averaged(game: Game | Any, weights: Any = None) -> Game:
             "the game has a single number per coalition: there are no rows to average."
         )
     count = len(game.full)
-    shares = np.ones(count) if weights is None else weights
-    if np.shape(shares) != (count,):
-        raise InputError(f"weights have shape {np.shape(shares)} for {count} rows: pass one a row.")
+    shares = np.ones(count) if weights is None else as_array(weights, "weights")
+    if shares.shape != (count,):
+        raise InputError(f"weights have shape {shares.shape} for {count} rows: pass one a row.")
     if not isinstance(shares, Tracer):
         shares = np.asarray(as_numbers(shares, "weights"), float)
         if not (shares >= 0).all() or not 0 < shares.sum() < np.inf:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from jaxshap.errors import InputError, InputTypeError
+from jaxshap.games import shown
 
 MASK_NAMES = ("[MASK]", "<mask>", "<|mask|>")
 PAD_NAMES = ("[PAD]", "<pad>", "<|pad|>")
@@ -67,21 +68,24 @@ def _by_tokenizers(tokenizer: Any, text: str, where: str):
 
 
 def _by_transformers(tokenizer: Any, text: str):
-    if not callable(tokenizer):
-        raise InputTypeError(
-            f"{type(tokenizer).__name__} is no tokeniser: pass one of Hugging Face's tokenizers, "
-            "or a fast one of transformers."
-        )
+    no_tokenizer = (
+        f"{shown(tokenizer)} is no tokeniser: pass one of Hugging Face's tokenizers, or a fast one "
+        "of transformers."
+    )
+    if not callable(tokenizer) or isinstance(tokenizer, type):
+        raise InputTypeError(no_tokenizer)
     wanted = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
+    names = "input_ids", "offset_mapping", "special_tokens_mask", "attention_mask"
     try:
         encoding: Any = tokenizer(text, **wanted)
+        return [encoding[name] for name in names]
     except NotImplementedError as error:
         raise InputTypeError(
             f"{type(tokenizer).__name__} does not say where its tokens stand in the text: pass "
             "the fast tokeniser of the same name."
         ) from error
-    names = "input_ids", "offset_mapping", "special_tokens_mask", "attention_mask"
-    return [encoding[name] for name in names]
+    except (TypeError, KeyError) as error:
+        raise InputTypeError(no_tokenizer) from error
 
 
 def _first_known(tokenizer: Any, names: Sequence[str]) -> int | None:

@@ -39,7 +39,7 @@ def read_prompts(
     batch_size: BatchSize,
 ) -> list[Readied]:
     """One game per prompt; all of them share what the model answered."""
-    check_model(model)
+    check_model(model, tokenizer)
     named = places(prompts, "prompts"), places(continuations, "continuations")
     if len(prompts) != len(continuations):
         raise InputError(

@@ -40,7 +40,7 @@ def read_texts(
     """One game per text; all of them share what the model answered, unless each has outputs of
     its own.
     """
-    check_model(model)
+    check_model(model, tokenizer)
     check_function(players, "players", "a way to divide texts, such as jaxshap.texts.words")
     parts = [
         divided(text, players, where) for text, where in zip(texts, places(texts), strict=True)
@@ -60,9 +60,11 @@ def read_texts(
     return [readied(part) for part in parts]
 
 
-def check_model(model: Any) -> None:
-    if not callable(model):
-        raise InputTypeError(f"{type(model).__name__} is no function: pass one of a batch.")
+def check_model(model: Any, tokenizer: Any = None) -> None:
+    if tokenizer is None:
+        check_function(model, "model", "a function of a batch of texts")
+    else:
+        check_function(model, "model", "a function of a batch of tokens and of their mask", 2)
 
 
 def places(texts: Collection[str], what: str = "texts") -> list[str]:

@@ -5,9 +5,11 @@ import math
 import numpy as np
 
 from jaxshap.games import kernel_mass, read_flag, read_number, read_whole
-from jaxshap.theory.eigenvalues import check_players, check_step, strong_convexity
+from jaxshap.theory.eigenvalues import check_step, read_players, strong_convexity
+from jaxshap.theory.numbers import within_floats
 
 
+@within_floats
 def gradient_bound(num_players: int, radius: float, bound: float, importance: bool = True) -> float:
     """B with ‖stochastic gradient‖ ≤ B for every coalition that may be drawn and every ‖φ‖ ≤ D.
 
@@ -32,10 +34,10 @@ def gradient_bound(num_players: int, radius: float, bound: float, importance: bo
         >>> round(by_importance, 3), round(uniform, 3)
         (89.853, 1057.005)
     """
-    read_number(radius, "radius", least=0)
-    read_number(bound, "bound", least=0)
+    radius = read_number(radius, "radius", least=0)
+    bound = read_number(bound, "bound", least=0)
     read_flag(importance, "importance")
-    check_players(num_players)
+    num_players = read_players(num_players)
     sizes = np.arange(1, num_players)
     by_size = 2 * kernel_mass(num_players) * np.sqrt(sizes) * (radius * np.sqrt(sizes) + bound)
     if importance:
@@ -68,6 +70,7 @@ def condition(num_players: int, radius: float, bound: float, importance: bool = 
     return gradient_bound(num_players, radius, bound, importance) / strong_convexity(num_players)
 
 
+@within_floats
 def inverse_step_bound(
     num_steps: int, num_players: int, radius: float, bound: float, importance: bool = True
 ) -> float:
@@ -93,10 +96,11 @@ def inverse_step_bound(
         >>> round(few, 4), round(many, 4)
         (10.5345, 0.1054)
     """
-    read_whole(num_steps, "num_steps", 0)
+    num_steps = read_whole(num_steps, "num_steps", 0)
     return 4 * condition(num_players, radius, bound, importance) ** 2 / (num_steps + 1)
 
 
+@within_floats
 def root_step_bound(
     num_steps: int, num_players: int, radius: float, bound: float, importance: bool = True
 ) -> float:
@@ -123,10 +127,12 @@ def root_step_bound(
         >>> round(few, 4), round(many, 4)
         (19.4838, 1.9484)
     """
-    read_whole(num_steps, "num_steps")
+    num_steps = read_whole(num_steps, "num_steps")
+    radius = read_number(radius, "radius", least=0)
     return 6 * condition(num_players, radius, bound, importance) * radius / math.sqrt(num_steps)
 
 
+@within_floats
 def constant_step_bound(
     num_steps: int,
     step: float,
@@ -169,7 +175,8 @@ def constant_step_bound(
         (46.135, 0.553)
     """
     check_step(step, num_players)
-    read_whole(num_steps, "num_steps")
+    step = read_number(step, "step")
+    num_steps = read_whole(num_steps, "num_steps")
     convexity = strong_convexity(num_players)
     shrinkage = step * convexity
     left = (1 - shrinkage) ** num_steps  # what the steps leave of the squared distance

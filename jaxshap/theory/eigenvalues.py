@@ -49,7 +49,7 @@ def spectrum(num_players: int) -> Spectrum:
         >>> bool(np.isclose(eigenvalues, [closed_form.smaller] * 3 + [closed_form.larger]).all())
         True
     """
-    check_players(num_players)
+    num_players = read_players(num_players)
     sizes = np.arange(1, num_players)
     mass = kernel_mass(num_players)
     off_diagonal = float((mass * sizes * (sizes - 1)).sum() / (num_players * (num_players - 1)))
@@ -76,7 +76,7 @@ def gram_matrix(num_players: int) -> Float[np.ndarray, "n n"]:
         >>> jaxshap.theory.gram_matrix(2).tolist()
         [[0.5, 0.0], [0.0, 0.5]]
     """
-    check_players(num_players)
+    num_players = read_players(num_players)
     if num_players > MAX_GRAM_PLAYERS:
         raise InputError(
             f"gram_matrix sums over all 2**{num_players} coalitions: pass at most "
@@ -136,8 +136,8 @@ def check_step(step: float, num_players: int) -> None:
         )
 
 
-def check_players(num_players: int) -> None:
-    if read_whole(num_players, "num_players") < 2:
-        raise InputError(
-            f"num_players={num_players}: the Shapley regression needs two players or more."
-        )
+def read_players(num_players: int) -> int:
+    number = read_whole(num_players, "num_players")
+    if number < 2:
+        raise InputError(f"num_players={number}: the Shapley regression needs two players or more.")
+    return number

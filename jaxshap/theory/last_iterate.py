@@ -6,7 +6,8 @@ import numpy as np
 
 from jaxshap.theory.bounds import condition, squared_start
 from jaxshap.theory.eigenvalues import strong_convexity
-from jaxshap.theory.sample_sizes import check_chance
+from jaxshap.theory.numbers import within_floats
+from jaxshap.theory.sample_sizes import read_chance
 
 
 class ConstantSteps(NamedTuple):
@@ -28,6 +29,7 @@ class ConstantSteps(NamedTuple):
     num_steps: int
 
 
+@within_floats
 def constant_steps(
     epsilon: float,
     delta: float,
@@ -65,7 +67,7 @@ def constant_steps(
         >>> reached <= 0.05 * 0.1
         True
     """
-    check_chance(epsilon, delta)
+    epsilon, delta = read_chance(epsilon, delta)
     target = delta * epsilon
     start = squared_start(radius, distance)
     noise = np.arange(1, 1000) / 1000  # the share of the target that goes to γB²/μ

@@ -5,11 +5,13 @@ import math
 import numpy as np
 
 from jaxshap.games import read_whole
-from jaxshap.theory.sample_sizes import check_chance
+from jaxshap.theory.numbers import within_floats
+from jaxshap.theory.sample_sizes import read_chance
 
 NUM_SPLITS = 99  # ways tried to share out the chance of failing, and to bound the Gram matrix
 
 
+@within_floats
 def leverage_draws(epsilon: float, delta: float, num_columns: int) -> int:
     """How many rows make ‖Aφ̃ − b‖² ≤ (1 + ε) min ‖Aφ − b‖² with probability 1 − δ.
 
@@ -43,8 +45,8 @@ def leverage_draws(epsilon: float, delta: float, num_columns: int) -> int:
         >>> few < many < 10 * few
         True
     """
-    check_chance(epsilon, delta)
-    read_whole(num_columns, "num_columns")
+    epsilon, delta = read_chance(epsilon, delta)
+    num_columns = read_whole(num_columns, "num_columns")
     grid = np.arange(1, NUM_SPLITS + 1) / (NUM_SPLITS + 1)
     loss, share = np.meshgrid(grid, grid)  # η, and the share of δ that the Gram matrix gets
     exponent = (1 - loss) * np.log1p(-loss) + loss

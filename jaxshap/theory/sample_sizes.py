@@ -4,6 +4,7 @@ import math
 
 from jaxshap.games import read_number, read_whole
 from jaxshap.theory.bounds import inverse_step_bound, root_step_bound
+from jaxshap.theory.numbers import within_floats
 
 
 def markov(epsilon: float, expected: float) -> float:
@@ -21,10 +22,11 @@ def markov(epsilon: float, expected: float) -> float:
         >>> jaxshap.theory.markov(epsilon=0.5, expected=0.125)
         0.25
     """
-    read_number(expected, "expected", least=0)
+    expected = read_number(expected, "expected", least=0)
     return min(1.0, expected / read_number(epsilon, "epsilon", above=0))
 
 
+@within_floats
 def deviation(epsilon: float, expected: float) -> float:
     """P(‖φ̄ − φ‖² ≥ ε) ≤ 2 exp(−((ε/expected − 2)/4)²) for steps 2D/(B√t).
 
@@ -42,12 +44,13 @@ def deviation(epsilon: float, expected: float) -> float:
         >>> round(jaxshap.theory.deviation(epsilon=0.5, expected=0.05), 4)
         0.0366
     """
-    read_number(epsilon, "epsilon", above=0)
-    read_number(expected, "expected", above=0)
+    epsilon = read_number(epsilon, "epsilon", above=0)
+    expected = read_number(expected, "expected", above=0)
     excess = (epsilon / expected - 2) / 4
     return min(1.0, 2 * math.exp(-(excess**2))) if excess > 0 else 1.0
 
 
+@within_floats
 def chebyshev(epsilon: float, variance: float, num_draws: int) -> float:
     """P(|φ̂ − φ| ≥ ε) for the mean of draws, with or without replacement, by Chebyshev's inequality.
 
@@ -64,12 +67,13 @@ def chebyshev(epsilon: float, variance: float, num_draws: int) -> float:
         >>> jaxshap.theory.chebyshev(epsilon=0.5, variance=1.0, num_draws=16)
         0.25
     """
-    read_number(epsilon, "epsilon", above=0)
-    read_number(variance, "variance", least=0)
-    read_whole(num_draws, "num_draws")
+    epsilon = read_number(epsilon, "epsilon", above=0)
+    variance = read_number(variance, "variance", least=0)
+    num_draws = read_whole(num_draws, "num_draws")
     return min(1.0, variance / (num_draws * epsilon**2))
 
 
+@within_floats
 def chebyshev_draws(epsilon: float, delta: float, variance: float) -> int:
     """How many draws make |φ̂ − φ| < ε with probability 1 − δ, by Chebyshev's inequality.
 
@@ -86,11 +90,12 @@ def chebyshev_draws(epsilon: float, delta: float, variance: float) -> int:
         >>> jaxshap.theory.chebyshev_draws(epsilon=0.5, delta=0.25, variance=1.0)
         16
     """
-    check_chance(epsilon, delta)
-    read_number(variance, "variance", least=0)
+    epsilon, delta = read_chance(epsilon, delta)
+    variance = read_number(variance, "variance", least=0)
     return math.ceil(variance / (delta * epsilon**2))
 
 
+@within_floats
 def inverse_steps(
     epsilon: float,
     delta: float,
@@ -119,11 +124,12 @@ def inverse_steps(
         >>> jaxshap.theory.inverse_step_bound(steps, 8, 2.0, 1.0) <= 0.05 * 0.1
         True
     """
-    check_chance(epsilon, delta)
+    epsilon, delta = read_chance(epsilon, delta)
     at_start = inverse_step_bound(0, num_players, radius, bound, importance)
     return math.ceil(at_start / (delta * epsilon))
 
 
+@within_floats
 def root_steps(
     epsilon: float,
     delta: float,
@@ -155,12 +161,13 @@ def root_steps(
         >>> round(many / few, 3)
         4.0
     """
-    check_chance(epsilon, delta)
+    epsilon, delta = read_chance(epsilon, delta)
     share = max(delta, 1 / (2 + 4 * math.sqrt(math.log(2 / delta))))
     at_start = root_step_bound(1, num_players, radius, bound, importance)
     return math.ceil((at_start / (share * epsilon)) ** 2)
 
 
-def check_chance(epsilon: float, delta: float) -> None:
-    read_number(epsilon, "epsilon", above=0)
-    read_number(delta, "delta", above=0, below=1)
+def read_chance(epsilon: float, delta: float) -> tuple[float, float]:
+    """An error, and the chance of a larger one."""
+    epsilon = read_number(epsilon, "epsilon", above=0)
+    return epsilon, read_number(delta, "delta", above=0, below=1)

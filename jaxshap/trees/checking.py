@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from jaxshap.errors import UnsupportedModelError
+from jaxshap.errors import InputError, UnsupportedModelError
 from jaxshap.games import as_numbers, check_kind
 from jaxshap.trees.columns import is_frame
 from jaxshap.trees.ensemble import Ensemble
@@ -55,8 +55,8 @@ def check_reading(ensemble: Ensemble, model: Any, rows: Any) -> None:
     margins, magnitudes = _margins(ensemble, rows)  # first: it looks at the rows
     reader = reader_of(model)
     with warnings.catch_warnings(action="ignore"):  # of missing names, which are matched already
-        raw = np.asarray(reader.raw_prediction(model, _as_the_model_takes(ensemble, rows)))
-    own = raw.astype(np.float64).reshape(len(margins), -1)
+        raw = _raw_prediction(reader, model, _as_the_model_takes(ensemble, rows))
+    own = raw.reshape(len(margins), -1)
     steps = ROUNDING_STEPS * np.sqrt(1 + len(ensemble.structure.roots))
     share = np.finfo(ensemble.values.dtype).eps + steps * np.finfo(reader.sum_dtype).eps
     if own.shape != margins.shape:
@@ -73,6 +73,14 @@ def check_reading(ensemble: Ensemble, model: Any, rows: Any) -> None:
             f"{difference.max():.3g}: one of its options is not understood. Pass estimator= to "
             "explain its prediction by sampling."
         )
+
+
+def _raw_prediction(reader: Any, model: Any, rows: Any) -> np.ndarray:
+    """What the model itself says, in float64; rows that it refuses are the caller's."""
+    try:
+        return np.asarray(reader.raw_prediction(model, rows), np.float64)
+    except Exception as error:
+        raise InputError(f"the model refuses these rows: {error}") from error
 
 
 def _as_the_model_takes(ensemble: Ensemble, rows: Any) -> Any:

@@ -104,6 +104,8 @@ class Structure:
             raise InputError(
                 f"the trees know {self.num_features} features; the rows have shape {shape}."
             )
+        if not shape[0]:
+            raise InputError("the table has no rows: pass one or more.")
 
     def _split_features(self) -> list[int]:
         """The features with thresholds; the code of any number of another feature is 0."""

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Array, Float
 
+from jaxshap.errors import InputError
 from jaxshap.estimators import Estimate
-from jaxshap.games import as_numbers, check_kind, read_number
+from jaxshap.games import MAX_COUNT, as_numbers, check_kind, read_number, shown
 
 
 class Interval(NamedTuple):
@@ -46,7 +47,8 @@ def interval(estimate: Estimate, level: float = 0.95, degrees: float | None = No
         The `Interval` of every value.
 
     Raises:
-        InputError: the level is not between 0 and 1.
+        InputError: the level is not between 0 and 1, or the degrees of freedom do not fit the
+            values.
 
     Example:
         >>> import jax.numpy as jnp, jaxshap, numpy as np
@@ -58,15 +60,32 @@ def interval(estimate: Estimate, level: float = 0.95, degrees: float | None = No
     check_kind(estimate, Estimate, "estimate", "what jaxshap.estimate returned")
     degrees_of_each = estimate.degrees if degrees is None else degrees
     dtype = np.dtype(estimate.values.dtype)
-    half = quantile(level, degrees_of_each).astype(dtype) * estimate.std_error
+    quantiles = quantile(level, degrees_of_each)
+    if not _fits(quantiles.shape, estimate.values.shape):
+        raise InputError(
+            f"degrees= has shape {quantiles.shape} for values of shape {estimate.values.shape}: "
+            "pass one number, or one for each value."
+        )
+    half = quantiles.astype(dtype) * estimate.std_error
     return Interval(estimate.values - half, estimate.values + half)
+
+
+def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an array of this shape can be spread over another without making it larger."""
+    sides = zip(reversed(shape), reversed(whole), strict=False)
+    return len(shape) <= len(whole) and all(own in (1, other) for own, other in sides)
 
 
 def draws_to_narrow(ends: Interval, num_draws: int, width: float) -> int:
     """How many more draws make every interval this narrow: widths fall as one over their root."""
     width = read_number(width, "width", above=0)
-    widest = float(np.max(ends.upper - ends.lower))
-    return max(0, math.ceil(num_draws * ((widest / width) ** 2 - 1)))
+    ratio = float(np.max(ends.upper - ends.lower)) / width
+    if ratio * ratio > MAX_COUNT:
+        raise InputError(
+            f"width={shown(width)} is {ratio:.3g} times as narrow as the intervals are, which no "
+            "number of draws makes them: pass a wider one."
+        )
+    return max(0, math.ceil(num_draws * (ratio**2 - 1)))
 
 
 def quantile(level: float, degrees: Any) -> np.ndarray:

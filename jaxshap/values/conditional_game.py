@@ -8,7 +8,13 @@ import jax.numpy as jnp
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game, Host, check_function, check_kind, full_precision, widened
-from jaxshap.inputs import Players, checked_table, checked_weights, rows_and_weights
+from jaxshap.inputs import (
+    Players,
+    check_complete,
+    checked_table,
+    checked_weights,
+    rows_and_weights,
+)
 from jaxshap.values.conditioning import Gaussian, How
 from jaxshap.values.sampled import filled_game
 
@@ -61,6 +67,8 @@ def conditional(
     check_kind(how, How, "how", "jaxshap.values.Gaussian(), Copula() or Nearby()")
     background, weights = rows_and_weights(background, weights)
     rows, references = checked_table(model, X, background)
+    check_complete(rows, "X")
+    check_complete(references, "the background")
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
     fill, num_points = full_precision(how.learn)(widened(references), shares)
     bytes_per_row = 4 * num_points * rows.shape[1] * rows.dtype.itemsize

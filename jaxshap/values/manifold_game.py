@@ -11,7 +11,13 @@ from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
 from jaxshap.games import Game, check_function, widened
-from jaxshap.inputs import Players, checked_table, checked_weights, rows_and_weights
+from jaxshap.inputs import (
+    Players,
+    check_complete,
+    checked_table,
+    checked_weights,
+    rows_and_weights,
+)
 from jaxshap.values.sampled import filled_game
 from jaxshap.values.support import Score, Support, learn_support
 
@@ -69,6 +75,9 @@ def manifold(
     check_function(model, "model", "one that maps a batch of rows to outputs")
     background, weights = rows_and_weights(background, weights)
     rows, references = checked_table(model, X, background)
+    if score is None:
+        check_complete(rows, "X")
+        check_complete(references, "the background")
     shares = jnp.asarray(checked_weights(weights, len(references), rows))
     references = widened(jnp.asarray(references))
     fill = _Fill(references, shares, learn_support(references, shares, score, inside, neighbours))

@@ -87,12 +87,13 @@ class _NormalFill:
 
 
 def check_draws(how: Any) -> None:
-    """Refuse a number of draws, a shrinkage or a key that is none."""
+    """Refuse a number of draws, a shrinkage or a key that is none; a fraction becomes a float."""
     if read_whole(how.num_samples, "num_samples", 2) % 2:
         raise InputError(
             f"num_samples={how.num_samples}: pass an even number, since draws come in pairs."
         )
-    read_number(how.shrinkage, "shrinkage", least=0, below=1)
+    shrinkage = read_number(how.shrinkage, "shrinkage", least=0, below=1)
+    object.__setattr__(how, "shrinkage", shrinkage)
     read_whole(how.key, "key", -(2**63), 2**63 - 1)
 
 

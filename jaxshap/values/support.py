@@ -12,7 +12,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from jaxshap.errors import InputError
-from jaxshap.games import as_pytree, check_function, full_precision, read_number, read_whole
+from jaxshap.games import (
+    as_array,
+    as_pytree,
+    check_function,
+    full_precision,
+    is_real,
+    read_number,
+    read_whole,
+)
 from jaxshap.inputs import spread
 
 FOLDS = 5
@@ -67,11 +75,11 @@ def learn_support(
         )
     check_function(score, "score", "one that scores points, larger for those like the data")
     score = as_pytree(score)
-    own = score(references)
-    if own.shape != (len(references),):
+    own = as_array(score(references), "what score returned")
+    if own.shape != (len(references),) or not is_real(own.dtype):
         raise InputError(
-            f"score returned shape {own.shape} for {len(references)} rows: it must return one a "
-            "row."
+            f"score returned shape {own.shape} and dtype {own.dtype} for {len(references)} rows: "
+            "it must return one number a row."
         )
     return Support(score, jnp.quantile(own, 1 - inside))
 

@@ -2,17 +2,21 @@
 the library's own types.
 """
 
+import fractions
 import inspect
+import pathlib
+import traceback
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import strategies as st
 from odd_values import ODD
 from profiles import fuzzed
-from public_calls import CALLS
+from public_calls import CALLS, ROWS
 from public_calls_of_rooms import CALLS_OF_ROOMS
 
 import jaxshap
@@ -37,13 +41,14 @@ ROOMS = [
 CHANGES_THE_PROCESS = {"cache_programs"}  # which tests/engine tries in processes of its own
 WITH_A_TOKENISER = {"explain_prompts", "pieces"}  # which tests/texts try
 FILES = {"path", "checkpoint"}  # texts are paths: nothing is written in this folder
+OF_MORE_THAN_FILES = sorted(name for name, each in EVERY.items() if each.arguments.keys() - FILES)
 SLOW = {"budget", "seconds", "num_samples", "model_rows"}  # which a large number makes slow
 
 
 @st.composite
 def odd_calls(draw):
     """A public function, and one of its arguments or two that are odd."""
-    name = draw(st.sampled_from(sorted(EVERY)))
+    name = draw(st.sampled_from(OF_MORE_THAN_FILES))
     names = st.sampled_from(sorted(EVERY[name].arguments.keys() - FILES))
     which = draw(st.lists(names, min_size=1, max_size=2, unique=True))
     odd = {argument: draw(st.sampled_from(sorted(ODD))) for argument in which}
@@ -51,14 +56,27 @@ def odd_calls(draw):
     return name, {} if slow else odd
 
 
-@pytest.mark.xfail(reason="about 2 % of odd arguments still end in a message of Python or JAX")
 @fuzzed(0.4, least_answered=0.0, case=odd_calls())
 def test_odd_arguments_are_refused_by_name_or_answered(case):
     name, odd = case
-    answer = EVERY[name](**{argument: ODD[value] for argument, value in odd.items()})
+    try:
+        answer = EVERY[name](**{argument: ODD[value] for argument, value in odd.items()})
+    except JaxshapError:
+        raise
+    except Exception as error:
+        if is_of_a_callers_function(error):
+            return
+        raise
     values = getattr(answer, "values", None)
     if isinstance(values, np.ndarray):
         assert np.isfinite(values.astype(np.float64)).all()
+
+
+def is_of_a_callers_function(error):
+    """Whether a model or another function that was passed in raised it: its faults are shown."""
+    files = [pathlib.Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    ours = [file for file in files if {"jaxshap", "fuzz"} & {*file.parts[-3:-1]}]
+    return ours[-1].parent.name == "fuzz"
 
 
 @pytest.mark.parametrize("name", ["trust.markov", "theory.gram_matrix", "table"])
@@ -114,13 +132,36 @@ ENDED_IN_A_RAW_MESSAGE = {
     "gradients.expected_gradients": {"model": lambda: 1.0},
     "hierarchies.hierarchy_of_labels": {"labels": [0, "x1", None]},
     "trust.run_agreement": {"runs": scipy.sparse.csr_matrix(np.eye(2, 3))},
+    "theory.chebyshev": {"epsilon": -1.0},
+    "trust.interval": {"degrees": [1.0, 2.0]},
+    "plots.image": {"owner": [[0, 1], [2]]},
+    "plots.group_difference": {"group_mask": jax.random.split(jax.random.key(0), 2)},
+    "plots.residual_shares": {"shares": 0.5},
+    "plots.text": {"tokens": np.array(3)},
+    "lime.local_surrogate": {"selection": lambda gram, moments: None},
+    "lime.player_surrogate": {"selection": lambda rows: rows},
+    "rewards.averaged": {"weights": [[0, 1], [2]]},
+    "texts.explain_texts": {
+        "tokenizer": lambda text, **wanted: None,
+        "model": lambda tokens, mask: mask.sum(1),
+    },
+    "marginal": {"model": jaxshap.table(np.arange(4.0))},
+    "conditional": {"background": np.full((4, 3), np.nan)},
+    "kmeans": {"background": np.full((4, 3), np.inf)},
+    "manifold": {"score": lambda rows: None},
+    "neyman_allocation": {"game": jaxshap.table(np.arange(4.0))},
+    "BayesPosterior.more_evaluations": {"width": 1e-300},
 }
+
+
+WORDS = {"texts.explain_texts": "tokeniser", "neyman_allocation": "players"}  # in their messages
 
 
 @pytest.mark.parametrize("name", ENDED_IN_A_RAW_MESSAGE)
 def test_what_ended_in_a_raw_message_is_refused_by_name(name):
     odd = ENDED_IN_A_RAW_MESSAGE[name]
-    with pytest.raises(InputError, match=f"{next(iter(odd))}"):
+    words = WORDS.get(name, next(iter(odd)))
+    with pytest.raises(InputError, match=words):
         EVERY[name](**odd)
 
 
@@ -175,6 +216,17 @@ OTHERS_THAT_ENDED_IN_A_RAW_MESSAGE = {
     "a number for rows": lambda: EVERY["interactions.tree_interactions"](rows=0.5),
     "a game for a node": lambda: EVERY["causal.parent_adjustment"](treatment=jnp.ones(2)),
     "keys for rows": lambda: EVERY["explain"](X=jax.random.split(jax.random.key(0), 2)),
+    "more than a float holds": lambda: EVERY["theory.root_steps"](radius=1e300),
+    "less than a float holds": lambda: EVERY["theory.chebyshev_draws"](epsilon=1e-300),
+    "no rows for trees": lambda: EVERY["trees.path_dependent"](rows=np.zeros((0, 3))),
+    "no background for trees": lambda: EVERY["trees.interventional"](background=np.zeros((0, 3))),
+    "rows that trees refuse": lambda: EVERY["explain, trees"](X=np.full((2, 3), np.inf)),
+    "a game for outputs": lambda: EVERY["explain, outputs"](outputs=jaxshap.table(np.ones(4))),
+    "a loss of one argument": lambda: EVERY["rewards.loss"](kind=lambda outputs: outputs),
+    "a reward of nothing": lambda: EVERY["explain"](reward=lambda outputs: None),
+    "a value function of nothing": lambda: EVERY["explain"](value=lambda *a, **named: None),
+    "no row to draw": lambda: EVERY["plots.convergence"](row=[]),
+    "no feature to draw": lambda: EVERY["plots.scatter"](feature=()),
     "parts of a text that are none": lambda: EVERY["texts.text_game"](players=lambda text: None),
 }
 
@@ -183,6 +235,49 @@ OTHERS_THAT_ENDED_IN_A_RAW_MESSAGE = {
 def test_others_that_ended_in_a_raw_message_are_refused(case):
     with pytest.raises(InputError):
         OTHERS_THAT_ENDED_IN_A_RAW_MESSAGE[case]()
+
+
+FORMERLY_RAW_NOW_ANSWERED = {
+    "sparse coalitions": lambda: EVERY["evaluate"](coalitions=scipy.sparse.csr_matrix(np.eye(3))),
+    "sparse rows of trees": lambda: EVERY["explain, trees"](X=scipy.sparse.csr_matrix(ROWS)),
+    "truth values as rows": lambda: EVERY["explain, outputs"](X=np.eye(2, 3, dtype=bool)),
+    "half of a float": lambda: EVERY["theory.root_steps"](radius=np.float16(0.5)),
+    "players in a float": lambda: EVERY["theory.gram_matrix"](num_players=2.0),
+    "a fraction": lambda: EVERY["Gaussian"](shrinkage=fractions.Fraction(1, 2)),
+    "a count in a float": lambda: EVERY["plots.beeswarm"](max_display=2.0),
+    "a colour of numbers": lambda: EVERY["plots.scatter"](color=np.ones(3)),
+}
+
+
+@pytest.mark.parametrize("case", FORMERLY_RAW_NOW_ANSWERED)
+def test_what_ended_in_a_raw_message_and_means_something_is_answered(case):
+    assert FORMERLY_RAW_NOW_ANSWERED[case]() is not None
+
+
+def test_the_precision_of_an_argument_does_not_change_a_bound():
+    narrow = EVERY["theory.root_steps"](radius=np.float16(0.5), epsilon=np.float16(0.5))
+    assert narrow == EVERY["theory.root_steps"](radius=0.5, epsilon=0.5)
+
+
+def test_a_model_that_fails_on_a_dataframe_is_told_that_it_got_one():
+    frame = pd.DataFrame({"x0": ["a", "b"], "x1": [0, 1], "x2": [1.0, 2.0]})
+    with pytest.raises(Exception, match="slice") as failed:
+        jaxshap.explain(lambda rows: rows[:, 0], frame, frame)
+    assert "DataFrame" in " ".join(failed.value.__notes__)
+
+
+def test_a_model_of_whole_numbers_is_not_moved_between_them():
+    def model(rows):
+        if not jnp.issubdtype(rows.dtype, jnp.integer):
+            raise TypeError("whole numbers, please")
+        return jnp.ones(7)[rows].sum(1)
+
+    rows = np.arange(6).reshape(2, 3)
+    with pytest.raises(InputError, match="whole numbers alone"):
+        jaxshap.effects.ice(model, rows, 0)
+    with pytest.raises(InputError, match="whole numbers alone"):
+        jaxshap.causal.direct_effect(model, rows, 0, at=1.0, reference=0.0)
+    assert jaxshap.effects.ice(lambda x: model(x.round().astype(int)), rows, 0) is not None
 
 
 def test_nothing_picked_is_everything():

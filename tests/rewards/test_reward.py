@@ -176,7 +176,7 @@ def test_gradients_go_through_rewards():
         (logits, jaxshap.rewards.loss(TARGETS, "cross_entropy"), "whole labels"),
         (number, lambda v: v.astype(int), "floating-point"),
         (number, lambda v: v / 0, "not finite"),
-        (number, "squared", "'squared' is not a reward: pass a function"),
+        (number, "squared", "reward='squared' is not a function: pass"),
         (number, jaxshap.rewards.loss(LABELS, "cross_entropy"), r"outputs \(rows, classes\)"),
     ],
 )

@@ -251,7 +251,7 @@ class TestManifold:
 
     @pytest.mark.parametrize("options", [{"inside": 0}, {"neighbours": 5}, {"score": lambda x: x}])
     def test_options_that_mean_nothing_are_refused(self, options):
-        with pytest.raises(ValueError, match=r"inside=|neighbours=|one a row"):
+        with pytest.raises(ValueError, match=r"inside=|neighbours=|one number a row"):
             jaxshap.manifold(
                 lambda x: x[:, 0], np.ones((1, 2)), np.arange(10.0).reshape(5, 2), **options
             )
