@@ -62,7 +62,7 @@ def title(explanation: "Explanation") -> str:
     """One line: what was explained, how, at what cost, and how certain it is."""
     rows, features, *outputs = explanation.values.shape
     shape = f"{rows} row{'s' * (rows > 1)} × {features} feature{'s' * (features > 1)}"
-    shape += "".join(f" × {number} outputs" for number in outputs)
+    shape += "".join(f" × {number} output{'s' * (number > 1)}" for number in outputs)
     exact = " (exact)" if explanation.exact else ""
     cost = f"{explanation.num_evaluations:,} evaluations"
     if explanation.num_model_rows:

@@ -52,11 +52,15 @@ def half_intervals(explanation: Any) -> Float[np.ndarray, "rows features *output
 
 
 def shown_output(explanation: Any) -> Any:
-    """The second of two outputs where the first only mirrors it, as of two classes; else all."""
+    """The only output, or the second of two where the first only mirrors it, as of two classes;
+    else all.
+    """
     values, base = explanation.values, explanation.base_values
-    if values.ndim != 3 or values.shape[2] != 2 or not values.size:
+    if values.ndim != 3 or explanation.row_outputs is not None:
         return explanation
-    if explanation.row_outputs is not None:
+    if values.shape[2] == 1:
+        return explanation[:, :, 0]
+    if values.shape[2] != 2 or not values.size:
         return explanation
     both = values[..., 0] + values[..., 1]
     sums_known = np.isfinite(base).all()

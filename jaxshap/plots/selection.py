@@ -21,8 +21,8 @@ MAX_WORD_CHARACTERS = 20  # of what a feature was, beside its name
 
 
 def one_output(explanation: Explanation, picture: str) -> Explanation:
-    """The second of two classes, whose first mirrors it; several other outputs are refused, and an
-    explanation of nothing.
+    """The only output, or the second of two classes, whose first mirrors it; several other outputs
+    are refused, and an explanation of nothing.
     """
     check_kind(explanation, Explanation, "explanation", "what jaxshap.explain returned")
     explanation = shown_output(explanation)

@@ -46,7 +46,7 @@ def size_of(explanation: Explanation) -> str:
     """Rows × features × outputs."""
     rows, features, *outputs = explanation.values.shape
     count = f"{rows:,} row{'s' * (rows > 1)} × {features:,} feature{'s' * (features > 1)}"
-    return count + "".join(f" × {number} outputs" for number in outputs)
+    return count + "".join(f" × {number} output{'s' * (number > 1)}" for number in outputs)
 
 
 def facts_of(explanation: Explanation, packages: Sequence[str] = ()) -> dict[str, str]:

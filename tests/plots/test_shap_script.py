@@ -203,7 +203,7 @@ def test_brackets_end_at_the_cutoff_and_names_can_stand_alone(explained, given):
     assert "age" in texts(jaxshap.plots.bar(explained[0], show_data=False))
 
 
-def test_two_classes_are_drawn_as_the_second_and_three_must_be_picked(explained):
+def test_one_output_is_drawn_two_classes_as_the_second_and_three_must_be_picked(explained):
     two = jaxshap.explain(
         lambda x: np.stack([1 - x[:, 0], x[:, 0]], axis=1),
         np.array([[0.2], [0.7]]),
@@ -214,6 +214,10 @@ def test_two_classes_are_drawn_as_the_second_and_three_must_be_picked(explained)
     assert "yes" in ax.get_xlabel()
     np.testing.assert_allclose(ax.patches[0].get_width(), 0.25, rtol=1e-5)
     assert "no" not in str(two).split("\n")[1].split()
+    one = jaxshap.explain(lambda x: x[:, :1] * x[:, 1:2], np.array([[1.0, 2.0]]), np.zeros((1, 2)))
+    assert one.shape == (1, 2, 1)  # as of a network with one unit at its end
+    np.testing.assert_allclose(jaxshap.plots.bar(one).patches[0].get_width(), 1.0)
+    assert "× 1 output:" in str(one)
     three = jaxshap.explain(lambda x: x, np.eye(3), np.zeros((1, 3)))
     with pytest.raises(jaxshap.InputError, match="pick one"):
         jaxshap.plots.violin(three)
