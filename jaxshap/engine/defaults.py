@@ -11,7 +11,7 @@ from jaxtyping import Array, Key
 from jaxshap.errors import BudgetError, InputError, InputTypeError
 from jaxshap.estimators import (
     MAX_FIT_FLOPS,
-    Balanced,
+    BalancedFirst,
     Estimator,
     Exact,
     OddGP,
@@ -27,9 +27,9 @@ EVALUATIONS_PER_PLAYER = 20  # for an error below 1 % of the spread of worths
 FITS_OF_FIRST_STAGE = 4  # to a single output that a fit from scratch, or to all, costs more
 STRATA_OF_PROCESSES = 5  # per evaluation per player: from there on linear read-outs are as good
 STRATA_OF_ONE_PROCESS = 3  # per √ of the same, where there is time for one process for all only
-MANY_PLAYERS = 200  # from whom on a linear read-out is nearly as good as a process, from
-WELL_DETERMINED = 8  # evaluations per player, to
-FEW_EVALUATIONS = 4096  # whose pairs have a covariance of their own in the read-out
+MANY_PLAYERS = 200  # from whom on, where all matter alike, a linear read-out is nearly as good as
+WELL_DETERMINED = 4  # a process, given so many evaluations per player
+FEW_EVALUATIONS = 8192  # up to which that was measured
 
 
 def default_budget(num_players: int) -> int:
@@ -58,7 +58,7 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
         return Scattered() if game.num_strata > 1 else Permutation()
     largest = max(budget, most or 0)
     if _is_read_out(game.num_players, budget, largest):
-        return Balanced() if game.num_strata == 1 else Scattered()
+        return BalancedFirst() if game.num_strata == 1 else Scattered()
     if game.num_strata == 1:
         return OddGP()
     process = default_process(game, largest)
@@ -80,8 +80,8 @@ def default_process(game: Game, budget: int, fits: int = 1) -> Estimator:
 
 
 def _is_read_out(num_players: int, budget: int, most: int) -> bool:
-    """Whether many players have budgets at which the error of a linear read-out is within a tenth
-    of that of a process, at a hundredth of its time.
+    """Whether the error of a linear read-out is within a tenth of that of a process, at a hundredth
+    of its time, where players matter alike.
     """
     enough = budget >= WELL_DETERMINED * num_players
     return num_players >= MANY_PLAYERS and enough and most <= FEW_EVALUATIONS

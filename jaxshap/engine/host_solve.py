@@ -39,6 +39,9 @@ def solve_on_host(
     unit = unit_of(gains, total, in_strata, estimator.has_units)
     gains /= unit
     solved = _solve_scaled(estimator, plan, gains, total / unit, each)
+    if not in_strata and (successor := estimator.successor(plan, solved)):
+        other, same_plan = successor
+        solved = _solve_scaled(other, same_plan, gains, total / unit, each)
     error = np.where(solved.std_error == UNKNOWN, np.nan, solved.std_error)
     solved = solved._replace(std_error=error)
     num_strata = (len(empty),) if each else ()

@@ -2,6 +2,7 @@
 
 from jaxshap.estimators.adjusted import RegressionAdjusted as RegressionAdjusted
 from jaxshap.estimators.balanced import Balanced as Balanced
+from jaxshap.estimators.balanced_first import BalancedFirst as BalancedFirst
 from jaxshap.estimators.boosted_trees import BoostedTrees as BoostedTrees
 from jaxshap.estimators.castro import Castro as Castro
 from jaxshap.estimators.distinct import DistinctGains as DistinctGains
@@ -53,6 +54,7 @@ __all__ = [
     "ESTIMATORS",
     "MSR",
     "Balanced",
+    "BalancedFirst",
     "BoostedTrees",
     "Castro",
     "ConstantStep",

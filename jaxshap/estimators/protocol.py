@@ -175,6 +175,20 @@ class Estimator(abc.ABC):
         del num_players
         return False
 
+    def successor(self, plan: Plan, solved: "Estimate") -> "tuple[Estimator, Plan] | None":
+        """What solves the same worths again, of an estimator whose first solution in numpy decides
+        how; None, the default, where the first solution is the last.
+
+        Args:
+            plan: what `solve` was given.
+            solved: what it returned.
+
+        Returns:
+            Another estimator and its plan of the same coalitions, or None.
+        """
+        del plan, solved
+        return None
+
     @abc.abstractmethod
     def solve(
         self,

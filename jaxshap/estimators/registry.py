@@ -2,6 +2,7 @@
 
 from jaxshap.estimators.adjusted import RegressionAdjusted
 from jaxshap.estimators.balanced import Balanced
+from jaxshap.estimators.balanced_first import BalancedFirst
 from jaxshap.estimators.castro import Castro
 from jaxshap.estimators.distinct import DistinctGains
 from jaxshap.estimators.exact import Exact
@@ -18,6 +19,7 @@ from jaxshap.estimators.unbiased import MSR, UnbiasedKernel
 
 ESTIMATORS: tuple[type[Estimator], ...] = (
     Balanced,
+    BalancedFirst,
     Castro,
     DistinctGains,
     Exact,

@@ -9,6 +9,7 @@ from known_games import membership
 import jaxshap
 from jaxshap.engine import runner
 from jaxshap.engine.defaults import default_estimator
+from jaxshap.estimators import BalancedFirst
 
 PLAYERS = 5
 COALITIONS = membership(PLAYERS)
@@ -237,11 +238,11 @@ class TestExplain:
         ("players", "background", "budget", "expected"),
         [
             (199, 1, 2446, jaxshap.OddGP()),
-            (200, 1, 2448, jaxshap.Balanced()),
-            (341, 1, 2730, jaxshap.Balanced()),
+            (200, 1, 2448, BalancedFirst()),
             (341, 9, 2730, jaxshap.Scattered()),
-            (342, 1, 2732, jaxshap.OddGP()),  # which makes more of few evaluations
-            (300, 1, 4098, jaxshap.OddGP()),  # and learns from many
+            (1024, 1, 4096, BalancedFirst()),
+            (1025, 1, 4098, jaxshap.OddGP()),  # which makes more of few evaluations
+            (300, 1, 8194, jaxshap.OddGP()),  # and learns from many
             (300, 1, 601, jaxshap.Permutation()),
         ],
     )

@@ -23,6 +23,7 @@ from jaxshap.errors import BudgetError
 from jaxshap.estimators import (
     MSR,
     Balanced,
+    BalancedFirst,
     BoostedTrees,
     Castro,
     DistinctGains,
@@ -84,6 +85,13 @@ ESTIMATORS = [
     Promise(Permutation(), exact_for=("additive", "pairwise")),
     Promise(
         Balanced(),
+        dummy_is_zero=False,
+        exact_for=("additive", "pairwise"),
+        smooth_errors=True,
+        exhausts=True,
+    ),
+    Promise(
+        BalancedFirst(),
         dummy_is_zero=False,
         exact_for=("additive", "pairwise"),
         smooth_errors=True,
