@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from jaxshap.estimators.least_squares import sequence_after
 from jaxshap.estimators.odd.greedy import MAX_CHOSEN, NUM_FOLDS, choose, fit_chosen
+from jaxshap.estimators.odd.low_rank import MAX_LOW_RANK_FLOPS, low_rank, low_rank_flops
 from jaxshap.estimators.odd.nodes import sign_weight
 from jaxshap.estimators.odd.process import Rows
 from jaxshap.estimators.odd.search import (
@@ -42,12 +44,18 @@ def searched(rows: Rows, asked: SetsOf) -> Sparse:
     In the odd half the sets tried are all single players and the `MAX_LARGER_SETS` of all sets of
     three players that go best with what single players leave; in the even half all pairs (the
     `MAX_SMALL_SETS` best of them with more than 91 players), and the sets of four that unite two
-    of the `STRONG_PAIRS` strongest. Not tried are larger sets, sets of four players of whom no two
-    pairs show, and what is in no row: that is left to the estimate of the rest, and to its error.
+    of the `STRONG_PAIRS` strongest; or all pairs at once in a quadratic form of low rank, where
+    that predicts left-out rows better. Not tried are larger sets, sets of four players of whom no
+    two pairs show, and what is in no row: that is left to the estimate of the rest, and to its
+    error.
     """
 
+    flops = rows.targets.shape[1] * low_rank_flops(*rows.signs.shape)
+    with_forms = not asked.odd and flops <= MAX_LOW_RANK_FLOPS
+
     def of_output(target):
-        return Sparse(*_of_output(rows.signs, rows.live, target, asked))
+        few = Sparse(*_of_output(rows.signs, rows.live, target, asked))
+        return _better(few, rows, target, asked) if with_forms else few
 
     size = len(rows.signs) * (MAX_SMALL_SETS + NUM_FOLDS * MAX_CHOSEN) * rows.targets.dtype.itemsize
     return jax.tree.map(jnp.transpose, mapped(of_output, rows.targets.T, 3 * size))
@@ -82,6 +90,20 @@ def _of_output(
     values = jnp.zeros(num_sets(asked.num_players, asked.order) - 1, target.dtype)
     values = _added(values, small, of_small, asked)
     return _added(values, larger, coefficients[2 + count :], asked), left_out
+
+
+def _better(few: Sparse, rows: Rows, target: Float[Array, "m"], asked: SetsOf) -> Sparse:
+    """The sparse polynomial or a quadratic form of low rank, by the errors of left-out rows."""
+    signs = sequence_after(few.left_out, rows.signs)
+    form = low_rank(signs, rows.live, target)
+    pairs = jnp.asarray(sets_of_size(asked.num_players, 2))
+    sets = _Sets(pairs, jnp.ones(len(pairs), bool))
+    of_form = _added(jnp.zeros_like(few.values), sets, form.coefficients, asked)
+    squares = ((jax.lax.stop_gradient(each.left_out)[1:] ** 2).sum() for each in (form, few))
+    better = jnp.less(*squares)
+    return Sparse(
+        jnp.where(better, of_form, few.values), jnp.where(better, form.left_out, few.left_out)
+    )
 
 
 def _no_sets(count: int, size: int) -> _Sets:
