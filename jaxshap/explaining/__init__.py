@@ -16,6 +16,7 @@ from jaxshap.explaining.summary import Summary as Summary
 from jaxshap.explaining.summary import read_labels_of_rows as read_labels_of_rows
 from jaxshap.explaining.wording import half_intervals as half_intervals
 from jaxshap.explaining.wording import number_text as number_text
+from jaxshap.explaining.wording import plural as plural
 from jaxshap.explaining.wording import shown_output as shown_output
 from jaxshap.explaining.wording import shown_values as shown_values
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxshap.errors import InputError
+from jaxshap.explaining.wording import plural
 
 
 def absolute(self: Any) -> Any:
@@ -89,7 +90,7 @@ def total(self: Any, axis: int = 0) -> Any:
         raise InputError(f"sum(axis={axis}): pass 0 for a sum over rows, 1 for one over features.")
     values, error = (array.sum(axis, keepdims=True) for array in (self.values, self.std_error))
     base = self.base_values if axis else self.base_values.sum(0, keepdims=True)
-    return _along(self, axis, values, error, base, f"sum of {self.kind}s")
+    return _along(self, axis, values, error, base, f"sum of {plural(self.kind)}")
 
 
 def maximum(self: Any, axis: int = 0) -> Any:
@@ -166,7 +167,7 @@ def minus(self: Any, other: Any) -> Any:
         base_values=self.base_values - other.base_values,
         output_names=_names_of_differences(self.output_names, other.output_names),
         row_outputs=_row_outputs_of_differences(self.row_outputs, other.row_outputs),
-        kind=f"difference of {self.kind}s",
+        kind=f"difference of {plural(self.kind)}",
         source=None,
         interactions=None,
     )

@@ -90,7 +90,8 @@ def to_shapiq(self: Any) -> Any:
     if self.base_values.size != 1:
         raise InputError(
             "shapiq holds one number per feature and these have shape "
-            f"{self.values.shape}: pick a row and an output first, such as explanation[0, :, 0]."
+            f"{self.values.shape}: pick a row first, and an output where there are several, such "
+            "as explanation[0] or explanation[0, :, 0]."
         )
     try:
         import shapiq

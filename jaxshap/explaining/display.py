@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxshap.explaining.caution import caution
-from jaxshap.explaining.wording import half_intervals, number_text, shown_output, shown_values
+from jaxshap.explaining.wording import (
+    half_intervals,
+    number_text,
+    plural,
+    shown_output,
+    shown_values,
+)
 
 if TYPE_CHECKING:
     from jaxshap.explaining.explanation import Explanation
@@ -68,7 +74,7 @@ def title(explanation: "Explanation") -> str:
     if explanation.num_model_rows:
         cost += f" ({explanation.num_model_rows:,} model rows per row)"
     return (
-        f"Explanation of {shape}: {explanation.value_function} {explanation.kind}s by "
+        f"Explanation of {shape}: {explanation.value_function} {plural(explanation.kind)} by "
         f"{explanation.estimator}{exact}, {cost}{certainty(explanation)}"
     )
 

@@ -91,10 +91,7 @@ def positions(index: Any, names: tuple[str, ...] | None, length: int, what: str)
         if isinstance(entry, bool) or not isinstance(entry, int | str | np.integer):
             raise SelectionError(f"{shown(entry)} is no {what}: pass its name or number.")
         if isinstance(entry, str) and (names is None or entry not in names):
-            raise SelectionError(
-                f"there is no {what} {entry!r}"
-                + ("." if names is None else f": there are {list(names)}.")
-            )
+            raise SelectionError(f"there is no {what} {entry!r}{_remedy(entry, names, what)}")
         if isinstance(entry, str) and names is not None and names.count(entry) > 1:
             raise SelectionError(f"several {what}s are called {entry!r}: pick one by its number.")
         if not isinstance(entry, str) and not -length <= entry < length:
@@ -103,3 +100,11 @@ def positions(index: Any, names: tuple[str, ...] | None, length: int, what: str)
         names.index(entry) if isinstance(entry, str) and names else int(entry) % length
         for entry in many
     ]
+
+
+def _remedy(entry: str, names: tuple[str, ...] | None, what: str) -> str:
+    """What there is instead of a name that is not there."""
+    if names is not None:
+        return f": there are {list(names)}."
+    remedy = f"; ex[:, {entry!r}] is a feature." if what == "row" else "."
+    return f": {what}s have numbers here{remedy}"

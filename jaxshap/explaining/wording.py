@@ -27,6 +27,11 @@ def number_text(
     return f"{value:{sign}z,.{places}f} ± {spread}".replace("-", "−")
 
 
+def plural(kind: str) -> str:
+    """Values of this kind, in words; sizes such as |Shapley value| stay as they are."""
+    return kind if kind.endswith("|") else f"{kind}s"
+
+
 def shown_values(
     explanation: Any,
 ) -> tuple[Float[np.ndarray, "features *outputs"], Float[np.ndarray, "features *outputs"]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxshap.explaining import Explanation, caution
+from jaxshap.explaining import Explanation, caution, plural
 from jaxshap.trust import Diagnosis, Dilution, Stability
 
 MAX_COMPARED_PAIRS = 2_000_000  # pairs of features over all rows whose order is judged
@@ -32,7 +32,7 @@ def lead(explanation: Explanation, diagnosis: Diagnosis | None) -> str:
     """The first sentences: what the page shows, and what the diagnosis makes of it."""
     precision = "exact" if explanation.exact else "with standard errors"
     kind = explanation.value_function
-    opening = f"{size_of(explanation)}: {kind} {explanation.kind}s, {precision}."
+    opening = f"{size_of(explanation)}: {kind} {plural(explanation.kind)}, {precision}."
     note = caution(explanation)
     opening = opening if note is None else f"{opening} {note}"
     if diagnosis is None:

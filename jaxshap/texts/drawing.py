@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jaxshap.errors import InputTypeError
-from jaxshap.explaining import certainty, half_intervals, number_text, shown_output
+from jaxshap.explaining import certainty, half_intervals, number_text, plural, shown_output
 from jaxshap.games import shown
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def _heading(explanation: "TextExplanation") -> list[str]:
     _, players, *outputs = explanation.values.shape
     exact = " (exact)" if explanation.exact else ""
     lines = [
-        f"Explanation of a text with {players} player{'s' * (players > 1)}: {explanation.kind}s "
-        f"where {explanation.absent}, by {explanation.estimator}{exact}, "
+        f"Explanation of a text with {players} player{'s' * (players > 1)}: "
+        f"{plural(explanation.kind)} where {explanation.absent}, by {explanation.estimator}{exact}, "
         f"{explanation.num_evaluations:,} evaluations{certainty(explanation)}"
     ]
     hidden = int(np.prod(outputs)) - MAX_OUTPUTS

@@ -157,3 +157,15 @@ def test_a_difference_of_outputs_with_other_names_is_called_after_both():
     expected = [[f"{best} − {next_best}"] for best, next_best in top.row_outputs]
     assert margin.row_outputs.tolist() == expected
     assert (top - every[:, :, [0, 1]]).row_outputs is None
+
+
+def test_words_for_sizes_and_for_a_feature_in_place_of_a_row():
+    ex = jaxshap.explain(lambda x: x[:, 0], np.ones((2, 2)), np.zeros((1, 2)))
+    assert " mean |Shapley value| by " in str(ex.abs.mean(0))
+    assert (ex - ex).kind == "difference of Shapley values"
+    with pytest.raises(
+        jaxshap.errors.SelectionError, match=r"rows have numbers here; ex\[:, 'x1'\] is"
+    ):
+        ex["x1"]
+    with pytest.raises(jaxshap.errors.SelectionError, match=r"there are .*x1"):
+        ex[:, "y"]
