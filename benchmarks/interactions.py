@@ -231,9 +231,11 @@ def score(games: Iterator[KnownGame], args: argparse.Namespace) -> list[Row]:
             jax.clear_caches()  # many live programs exhaust the memory maps of a process
         players = known.num_players
         for multiple in args.multiples:
-            if multiple * players >= 2**players:
+            if multiple * players >= min(2**players, args.most_budget + 1):
                 continue
             errors = peer_errors(known, multiple * players, args.seeds, cache)
+            if path:  # what peers did is kept, whatever comes after
+                path.write_text(json.dumps(cache, indent=0))
             best = min(errors, key=lambda name: np.nan_to_num(errors[name], nan=np.inf))
             error, covered = our_score(known, multiple * players, args.seeds)
             rows.append(Row(known.name, players, multiple, error, covered, best, errors[best]))
@@ -243,8 +245,6 @@ def score(games: Iterator[KnownGame], args: argparse.Namespace) -> list[Row]:
                 f"{row.best_error:.1e} {best}), covered {covered:.2f}",
                 flush=True,
             )
-        if path:
-            path.write_text(json.dumps(cache, indent=0))
     return rows
 
 
@@ -280,6 +280,8 @@ def report(rows: list[Row], args: argparse.Namespace) -> None:
         "ProxySPEX are asked.",
         "The last column has the percentage of interactions within ±1.96 std_error, by budget.",
     ]
+    if any(args.most_budget < m * row.players for m in args.multiples for row in rows):
+        notes.append(f"Budgets above {args.most_budget} coalitions were not run.")
     header = ["game", "players", *(f"{m}n" for m in args.multiples), "covered, %"]
     title = f"Interactions of order {args.order}, {args.games_of}"
     variant = "" if args.games_of == "shapiq" else f"_{args.games_of}"
@@ -297,6 +299,9 @@ def main() -> None:
     options.add_argument("--order", type=int, default=2)
     options.add_argument("--players", type=int, nargs="+", default=[30, 60, 100])
     options.add_argument("--multiples", type=int, nargs="+", default=MULTIPLES)
+    options.add_argument(
+        "--most-budget", type=int, default=10**6, help="larger budgets are omitted: they take long"
+    )
     options.add_argument("--cache", type=pathlib.Path, metavar="FILE", help="peers' scores, JSON")
     options.add_argument("--seeds", type=int, default=2, help="per game and budget (2)")
     options.add_argument("--write", action="store_true", help="store the table as Markdown")
