@@ -88,8 +88,8 @@ def _heading(explanation: "TextExplanation") -> list[str]:
     exact = " (exact)" if explanation.exact else ""
     lines = [
         f"Explanation of a text with {players} player{'s' * (players > 1)}: "
-        f"{plural(explanation.kind)} where {explanation.absent}, by {explanation.estimator}{exact}, "
-        f"{explanation.num_evaluations:,} evaluations{certainty(explanation)}"
+        f"{plural(explanation.kind)} where {explanation.absent}, by {explanation.estimator}"
+        f"{exact}, {explanation.num_evaluations:,} evaluations{certainty(explanation)}"
     ]
     hidden = int(np.prod(outputs)) - MAX_OUTPUTS
     return lines + [f"… and {hidden} outputs more, by explanation[:, :, number]"] * (hidden > 0)
