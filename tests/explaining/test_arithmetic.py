@@ -163,9 +163,7 @@ def test_words_for_sizes_and_for_a_feature_in_place_of_a_row():
     ex = jaxshap.explain(lambda x: x[:, 0], np.ones((2, 2)), np.zeros((1, 2)))
     assert " mean |Shapley value| by " in str(ex.abs.mean(0))
     assert (ex - ex).kind == "difference of Shapley values"
-    with pytest.raises(
-        jaxshap.errors.SelectionError, match=r"numbers here; ex\[:, 'x1'\] is"
-    ):
+    with pytest.raises(jaxshap.errors.SelectionError, match=r"numbers here; ex\[:, 'x1'\] is"):
         ex["x1"]
     with pytest.raises(jaxshap.errors.SelectionError, match=r"there are .*x1"):
         ex[:, "y"]
