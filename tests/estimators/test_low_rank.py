@@ -49,6 +49,7 @@ def test_the_search_takes_it_where_all_pairs_interact_and_reads_out_the_index():
     with jax.enable_x64(True):
         rows = Rows(jnp.asarray(SIGNS), LIVE, jnp.asarray(TARGET)[:, None])
         found = searched(rows, SetsOf("k-SII", 2, PLAYERS, odd=False))
+    assert found.is_form.all()
     pairs = np.asarray(found.values)[PLAYERS:, 0]
     assert ((pairs - 4 * PRODUCTS) ** 2).sum() < 0.05 * (16 * PRODUCTS**2).sum()
     singles, each = np.asarray(found.values)[:PLAYERS, 0], np.zeros(PLAYERS)
@@ -63,6 +64,7 @@ def test_a_few_strong_pairs_are_left_to_the_search_for_few():
         rows = Rows(jnp.asarray(SIGNS), LIVE, jnp.asarray(target - target[0])[:, None])
         found = searched(rows, SetsOf("SII", 2, PLAYERS, odd=False))
     np.testing.assert_allclose(found.left_out, 0, atol=1e-9)
+    assert not found.is_form.any()
 
 
 def test_gradients_are_those_of_a_linear_map():

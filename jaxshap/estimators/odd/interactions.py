@@ -30,6 +30,7 @@ MAX_PROCESS_ROWS = 4000  # of one process, which cannot use more
 MAX_LEFT_OUT_RATIO = 0.1  # of squares left out, below which few signs explain the game better
 MAX_MISSED_RATIO = 2.0  # of squares left out, above which no process can make up for a search
 MAX_SPARSE_RATIO = 0.5  # of squares left out, below which a search is believed; 0.8 did harm
+MAX_FORM_RATIO = 0.8  # the same of a quadratic form of low rank
 EFFICIENT = ("k-SII", "STII", "FSII")  # indices that sum to v(N) − v(∅) at every order
 _Half = tuple[Rows, Float[Array, "out"]]  # in units of the size of each output, and these sizes
 
@@ -46,8 +47,8 @@ class OddInteractions(BalancedPairs):
     among many comes first: all pairs, triples that go best with what single players leave (of all),
     and sets of four that unite two strong pairs; or all pairs at once in a quadratic form of one or
     two directions, such as functions of one sum have. It is taken where it predicts left-out pairs
-    with less than half the squared error, with a process on what it misses of them. Errors hold
-    what an interaction that no pair shows could do. Of outputs by the hundred nothing is searched.
+    with less than half the squared error (four fifths for a form), with a process on what it misses
+    of them. Errors hold what an interaction that no pair shows could do. Of outputs by the hundred nothing is searched.
     Where a game with interactions of three players at most (four in the odd part) predicts left-out
     pairs far better, it is taken instead. Biased like OddGP, exact when all pairs are enumerated;
     short of that it asks about `MAX_PROCESS_ROWS` pairs at most. Shapley values among them are
@@ -170,7 +171,8 @@ class OddInteractions(BalancedPairs):
             return jax.lax.stop_gradient(read[2]), read
 
         _, (values, errors, squares) = jax.lax.scan(fit, jnp.full_like(missed, jnp.inf), targets)
-        better = unit**2 * squares[1] < MAX_SPARSE_RATIO * squares[0]
+        most = jnp.where(found.is_form, MAX_FORM_RATIO, MAX_SPARSE_RATIO)
+        better = unit**2 * squares[1] < most.astype(unit.dtype) * squares[0]
         return (
             jnp.where(better, found.values + unit * values[1], values[0]),
             jnp.where(better, unit * errors[1], errors[0]),
@@ -183,7 +185,8 @@ class OddInteractions(BalancedPairs):
             found = searched(rows, asked)
             return found._replace(values=found.values[_places(asked)])
         shape = (len(_places(asked)), outputs)
-        return Sparse(jnp.zeros(shape, rows.targets.dtype), rows.targets)
+        nothing = jnp.zeros(shape, rows.targets.dtype)
+        return Sparse(nothing, rows.targets, jnp.zeros(outputs, bool))
 
     def _of_process(self, rows: Rows, informative: Bool[Array, "out"], asked: SetsOf) -> tuple:
         """Values, errors and squares left out: of the process, or of one with products of few

@@ -25,10 +25,13 @@ from jaxshap.games import mapped, num_sets, sets_of_size, starts
 
 
 class Sparse(NamedTuple):
-    """The index of each set in the games that were found, and the errors of rows left out."""
+    """The index of each set in the games that were found, the errors of rows left out, and whether
+    it is a form of low rank, which has fewer unknowns.
+    """
 
     values: Float[Array, "sets out"]
     left_out: Float[Array, "m out"]
+    is_form: Bool[Array, "out"]
 
 
 class _Sets(NamedTuple):
@@ -54,7 +57,8 @@ def searched(rows: Rows, asked: SetsOf) -> Sparse:
     with_forms = not asked.odd and flops <= MAX_LOW_RANK_FLOPS
 
     def of_output(target):
-        few = Sparse(*_of_output(rows.signs, rows.live, target, asked))
+        found = _of_output(rows.signs, rows.live, target, asked)
+        few = Sparse(*found, jnp.zeros((), bool))
         return _better(few, rows, target, asked) if with_forms else few
 
     size = len(rows.signs) * (MAX_SMALL_SETS + NUM_FOLDS * MAX_CHOSEN) * rows.targets.dtype.itemsize
@@ -101,9 +105,8 @@ def _better(few: Sparse, rows: Rows, target: Float[Array, "m"], asked: SetsOf) -
     of_form = _added(jnp.zeros_like(few.values), sets, form.coefficients, asked)
     squares = ((jax.lax.stop_gradient(each.left_out)[1:] ** 2).sum() for each in (form, few))
     better = jnp.less(*squares)
-    return Sparse(
-        jnp.where(better, of_form, few.values), jnp.where(better, form.left_out, few.left_out)
-    )
+    left_out = jnp.where(better, form.left_out, few.left_out)
+    return Sparse(jnp.where(better, of_form, few.values), left_out, better)
 
 
 def _no_sets(count: int, size: int) -> _Sets:
