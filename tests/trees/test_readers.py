@@ -16,7 +16,7 @@ import jaxshap
 from jaxshap.trees import readers
 from jaxshap.trees.interventional_values import interventional
 from jaxshap.trees.path_dependent_values import path_dependent
-from jaxshap.trees.readers import registry
+from jaxshap.trees.readers import registry, xgboost_trees
 from jaxshap.trees.readers.registry import is_tree_model, read_trees
 
 RNG = np.random.default_rng(0)
@@ -241,6 +241,15 @@ def test_what_cannot_be_read_is_refused_by_name():
     for message, fit in refused.items():
         with pytest.raises(ValueError, match=message):
             read_trees(fit())
+
+
+def test_weights_of_dropped_trees_are_found_where_xgboost_stores_them_before_and_since_3_4():
+    trees, weights = [{}, {}], [1.0, 0.5]
+    before = {"name": "dart", "gbtree": {"model": {"trees": trees}}, "weight_drop": weights}
+    since = {"name": "gbtree", "model": {"trees": trees, "weight_drop": weights}}
+    none = {"name": "gbtree", "model": {"trees": trees}}
+    read = [xgboost_trees._content(booster)[1] for booster in (before, since, none)]
+    assert read == [weights, weights, [1.0, 1.0]]
 
 
 def test_every_file_of_a_library_is_listed_in_the_registry():

@@ -72,14 +72,18 @@ def _base_margin(
 
 
 def _content(booster: dict[str, Any]) -> tuple[dict[str, Any], list[float]]:
-    """The trees of a booster and the weight of each, which only dart has."""
+    """The trees of a booster and the weight of each, which only those that drop trees have.
+
+    XGBoost 3.4 stores such a booster, once called dart, as a gbtree with weights.
+    """
     if booster["name"] == "dart":
         return booster["gbtree"]["model"], booster["weight_drop"]
     if booster["name"] != "gbtree":
         raise UnsupportedModelError(
             f"XGBoost's booster {booster['name']!r} is not read: use booster='gbtree' or 'dart'."
         )
-    return booster["model"], [1.0] * len(booster["model"]["trees"])
+    content = booster["model"]
+    return content, content.get("weight_drop") or [1.0] * len(content["trees"])
 
 
 def _num_trees_used(model: Any, content: dict[str, Any]) -> int:
