@@ -48,11 +48,11 @@ class OddInteractions(BalancedPairs):
     and sets of four that unite two strong pairs; or all pairs at once in a quadratic form of one or
     two directions, such as functions of one sum have. It is taken where it predicts left-out pairs
     with less than half the squared error (four fifths for a form), with a process on what it misses
-    of them. Errors hold what an interaction that no pair shows could do. Of outputs by the hundred nothing is searched.
-    Where a game with interactions of three players at most (four in the odd part) predicts left-out
-    pairs far better, it is taken instead. Biased like OddGP, exact when all pairs are enumerated;
-    short of that it asks about `MAX_PROCESS_ROWS` pairs at most. Shapley values among them are
-    those of OddGP. `jaxshap.estimate_interactions` gives the result its sets.
+    of them. Errors hold what an interaction that no pair shows could do. Of outputs by the hundred
+    nothing is searched. Where a game with interactions of three players at most (four in the odd
+    part) predicts left-out pairs far better, it is taken instead. Biased like OddGP, exact when all
+    pairs are enumerated; short of that it asks about `MAX_PROCESS_ROWS` pairs at most. Shapley
+    values among them are those of OddGP. `jaxshap.estimate_interactions` gives the result its sets.
 
     Args:
         index: the index, one of `jaxshap.interactions`.
