@@ -164,6 +164,22 @@ def explain_readied(
                 done.append(of_text(stop.explanation, one.divided, row_outputs))
             stop.explanation = TextExplanations(tuple(done)) if done else None
             raise
+        except KeyboardInterrupt:  # while the model is asked about the text as it is
+            stop = Interrupted(np.empty((0, 1)), planned=2)
+            stop.explanation = TextExplanations(tuple(done)) if done else None
+            raise stop from None
+        except InputError:
+            raise
+        except Exception as error:
+            if not done:
+                raise
+            message = (
+                f"the model failed after {len(done)} of {len(readied)} texts, which are in "
+                f"`.explanation`: {error}"
+            )
+            failed = EvaluationError(message, np.empty((0, 1)))
+            failed.explanation = TextExplanations(tuple(done))
+            raise failed from error
     return TextExplanations(tuple(done))
 
 

@@ -428,6 +428,19 @@ def test_a_failing_model_leaves_the_texts_that_were_done():
     assert [one.text for one in failed.value.explanation] == ["so good"]
 
 
+@pytest.mark.parametrize("fault", [np.nan, RuntimeError("no such model"), KeyboardInterrupt()])
+def test_a_model_that_fails_on_a_whole_text_leaves_the_texts_before_it(fault):
+    def model(strings):
+        if isinstance(fault, BaseException) and "bad news" in strings:
+            raise fault
+        return [fault if string == "bad news" else float(len(string)) for string in strings]
+
+    with pytest.raises((EvaluationError, jaxshap.Interrupted)) as failed:
+        texts.explain_texts(model, ["so good", "bad news"])
+    assert [one.text for one in failed.value.explanation] == ["so good"]
+    assert isinstance(failed.value, EvaluationError) != isinstance(fault, KeyboardInterrupt)
+
+
 def test_the_game_of_a_text_is_a_game_like_any_other():
     game = texts.text_game(MODEL, SENTENCE, tokenizer=wordpieces())
     estimated = jaxshap.estimate(0, game, jaxshap.Kernel(), budget=60)
