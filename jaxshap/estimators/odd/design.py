@@ -13,6 +13,7 @@ MAX_POOL_PAIRS = 2560  # candidates beyond the single players
 MAX_CHOSEN_PAIRS = 512  # picked from the pool; random pairs beyond are nearly balanced
 MAX_PLAYERS_IN_TWOS = 48  # beyond, sets of two players are too many to ask about all of them
 LAST = 1e9  # a score beyond all others
+PICKS_PER_TURN = 8  # of a loop, off the CPU: fewer kernels are launched
 MAX_PLAYERS_TO_BALANCE = 128  # beyond, random pairs are nearly balanced and choosing takes long
 
 
@@ -73,7 +74,8 @@ def balanced_pairs(
         score = score + (inner / num_players) ** 4
         return jnp.where(jnp.arange(len(pool)) == best, jnp.inf, score), best
 
-    score, picks = jax.lax.scan(pick, start, jnp.arange(num_picks))
+    unroll = 1 if runs_on_cpu() else PICKS_PER_TURN
+    score, picks = jax.lax.scan(pick, start, jnp.arange(num_picks), unroll=unroll)
     left = jnp.argsort(jnp.isinf(score), stable=True)[: len(pool) - num_picks]  # as drawn
     order = jnp.concatenate([jnp.arange(num_players), num_players + picks, num_players + left])
     return jnp.concatenate([drawn[order], drawn[pool_size:]])[:count]
