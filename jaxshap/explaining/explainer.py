@@ -45,7 +45,7 @@ from jaxshap.explaining.tree_explainer import explain_trees
 from jaxshap.games import read_flag, read_number
 from jaxshap.inputs import Groups, Players, Top, check_model
 from jaxshap.trees import unwrap
-from jaxshap.values import ValueFunction, check_few_rows, check_repeatable
+from jaxshap.values import ValueFunction, check_few_rows, check_repeatable, check_unchanged
 
 
 def explain(
@@ -184,7 +184,7 @@ def _explain_together(
         in_rounds = tol is not None or clock is not None
         estimator = estimator_with_sets(estimator, game, budget, order, in_rounds)
     estimator, limits = read_limits(game, estimator, budget, tol, clock)
-    check_repeatable(game, *problem.asked)
+    asked = check_repeatable(game, *problem.asked)
     strata = strata_for(game, estimator, limits.budgets[-1])
 
     def report(spent: Run, estimator: Estimator) -> Explanation:
@@ -194,7 +194,9 @@ def _explain_together(
         sets = None if order is None else sets_of(spent, strata, estimator, order)
         return reported(spent.estimate, game.empty, *how, sets=sets)
 
-    return run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
+    explained = run_rounds(key, game, estimator, limits, options, problem.num_rows, report)
+    check_unchanged(asked, explained)
+    return explained
 
 
 def _explain_separately(
@@ -211,12 +213,14 @@ def _explain_separately(
     budget = read_budget(budget, first.num_players, estimator)
     estimator = read_estimator(estimator, first, budget)
     size = plan_size(estimator, first.num_players, budget)
-    check_repeatable(first, *problem.asked)
+    asked = check_repeatable(first, *problem.asked)
     separate = estimate_separately(problem, key, estimator, budget, options.batch_size)
     names = problem.output_names(output_names, separate.empty.shape[1:])
     source = source_of(problem, problem.game)
     result = separate.estimate, separate.empty, size, problem, source, names, estimator
-    return reported(*result, separate.game, shared_draws=False)
+    explained = reported(*result, separate.game, shared_draws=False)
+    check_unchanged(asked, explained)
+    return explained
 
 
 def _explain_sampled(

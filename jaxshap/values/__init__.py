@@ -24,6 +24,7 @@ from jaxshap.values.protocol import ValueFunction as ValueFunction
 from jaxshap.values.protocol import needs_background as needs_background
 from jaxshap.values.repeatability import check_few_rows as check_few_rows
 from jaxshap.values.repeatability import check_repeatable as check_repeatable
+from jaxshap.values.repeatability import check_unchanged as check_unchanged
 from jaxshap.values.support import Score as Score
 from jaxshap.values.support import Support as Support
 from jaxshap.values.support import learn_support as learn_support

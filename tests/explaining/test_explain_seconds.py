@@ -94,7 +94,7 @@ def test_all_coalitions_that_cost_next_to_nothing_are_exact_even_where_the_time_
 
 def test_a_first_round_that_takes_too_long_is_returned_and_said(monkeypatch):
     model = SlowModel(monkeypatch, 5.0)
-    with pytest.warns(jaxshap.TimeWarning, match=r"seconds=10 .* 26 evaluations, took 150\.0"):
+    with pytest.warns(jaxshap.TimeWarning, match=r"seconds=10 .* 26 evaluations, took 140\.0"):
         ex = jaxshap.explain(jaxshap.host(model), *tables(12), seconds=10)
     assert ex.num_evaluations == 26  # each player alone, and all others
 
@@ -154,7 +154,7 @@ def test_an_interrupt_carries_the_explanation_so_far(monkeypatch):
     model = SlowModel(monkeypatch, 0.25, stop_at=40)
     with pytest.raises(jaxshap.Interrupted) as stop:
         jaxshap.explain(jaxshap.host(model), *tables(14), seconds=60, batch_size=8)
-    spent = sum(map(len, model.inputs)) - CHECKED
+    spent = sum(map(len, model.inputs)) - CHECKED // 2  # the second look comes at the end
     assert stop.value.explanation.num_evaluations in (spent - 1, spent)  # whole pairs
 
 
@@ -184,7 +184,7 @@ def test_the_bar_shows_the_largest_error_and_the_time_left(monkeypatch, capsys):
     model = SlowModel(monkeypatch, 0.25)
     explained(model, tables(14), seconds=60, progress=True, batch_size=8)
     shown = capsys.readouterr().err
-    assert "58 s left" in shown  # the two ends and the check took 1.5
+    assert "59 s left" in shown  # the two ends and the first look took 1
     assert "% of the spread, 52 s left" in shown
 
 

@@ -62,7 +62,7 @@ def test_a_tighter_tolerance_costs_more_and_starts_the_same():
         for model, tol in ((loose, 0.05), (tight, 0.002))
     ]
     assert costs[0] < costs[1]
-    shared = np.concatenate(loose.inputs)
+    shared = np.concatenate(loose.inputs[:-1])  # the last call looks whether the model changed
     np.testing.assert_array_equal(np.concatenate(tight.inputs)[: len(shared)], shared)
 
 
@@ -107,7 +107,7 @@ def test_ctrl_c_carries_the_explanation_so_far():
     with pytest.raises(jaxshap.Interrupted) as stop:
         jaxshap.explain(jaxshap.host(model), row, reference, budget=400, batch_size=20, **how)
     partial = stop.value.explanation
-    before = 4  # calls: the two ends, and two to see whether the model repeats itself
+    before = 3  # calls: the two ends, and one to see whether the model repeats itself
     assert len(stop.value.worths) == 20 * (len(model.inputs) - before)
     complete = jaxshap.explain(
         jaxshap.host(wide), row, reference, budget=len(stop.value.worths) + 2, **how
@@ -138,7 +138,7 @@ def test_an_interrupt_in_a_later_round_keeps_the_earlier_ones():
     model = Counted(stop_at=22, error=KeyboardInterrupt())
     with pytest.raises(jaxshap.Interrupted) as stop:
         jaxshap.explain(jaxshap.host(model), row, reference, tol=1e-6, budget=1100, batch_size=32)
-    ends, checked = 2, 4
+    ends, checked = 2, 2
     assert len(stop.value.worths) == sum(map(len, model.inputs)) - ends - checked
     assert stop.value.explanation.num_evaluations == len(stop.value.worths) + 2
 

@@ -174,6 +174,32 @@ def test_host_models_that_answer_differently_when_asked_twice(options):
     refused(model, "answers differently", **options)
 
 
+@pytest.mark.parametrize("options", [{}, {"groups": [[0, 1]]}, {"separate_draws": True}])
+def test_a_host_model_that_drifts_by_little_a_call_is_found_in_the_end(options):
+    calls = []
+
+    def drifting(rows):
+        calls.append(len(rows))
+        return rows.sum(1) + 5e-4 * len(calls)
+
+    with pytest.raises(jaxshap.EvaluationError, match="changed while it was explained") as failed:
+        explained(jaxshap.host(drifting), batch_size=1, **options)
+    assert np.isfinite(failed.value.explanation.values).all()
+
+
+def test_the_look_at_the_end_costs_nothing_and_rounding_passes():
+    calls, random = [], np.random.default_rng(0)
+
+    def rounded(rows):  # sums of float32 in any order, far from 0
+        calls.append(len(rows))
+        return (rows.sum(1) + 100) * (1 + 1e-6 * random.normal(size=len(rows)))
+
+    explained(jaxshap.host(rounded), batch_size=1)
+    assert calls[:3] == [len(X), len(BACKGROUND), 4]  # v(N), v(∅), two rows and two references
+    assert calls[-1] == 4
+    assert 4 not in calls[3:-1]
+
+
 def test_one_row_and_one_reference_suffice_to_see_dropout():
     def model(rows):
         return jnp.where(jax.random.bernoulli(jax.random.key(0), 0.5, rows.shape), rows, 0).sum(1)
