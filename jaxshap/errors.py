@@ -248,3 +248,13 @@ class PrecisionWarning(UserWarning):
         >>> issubclass(jaxshap.errors.PrecisionWarning, UserWarning)
         True
     """
+
+
+class LayoutWarning(UserWarning):
+    """Inputs of two axes that may be an image in stripes or a series with channels in front.
+
+    Example:
+        >>> import jaxshap
+        >>> issubclass(jaxshap.errors.LayoutWarning, UserWarning)
+        True
+    """

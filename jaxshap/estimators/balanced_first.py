@@ -29,7 +29,7 @@ class BalancedFirst(Estimator):
 
     Example:
         >>> import jax.numpy as jnp, jaxshap
-        >>> game = jaxshap.make_game(lambda s: jnp.tanh(s[:3].sum() - 1.0), 120)  # 117 do not
+        >>> game = jaxshap.make_game(lambda s: jnp.tanh(3 * s[:3].mean() - 1), 120)  # 117 do not
         >>> first, both = jaxshap.Balanced(), jaxshap.estimators.BalancedFirst()
         >>> errors = [jaxshap.estimate(0, game, one, 600).std_error.mean() for one in (first, both)]
         >>> bool(errors[1] < errors[0] / 3)

@@ -1,5 +1,6 @@
 """The axis of colours of an image, where players own whole colours: in front, or behind."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
+from jaxshap.errors import LayoutWarning
 from jaxshap.inputs import Players
 
 MAX_CHANNELS_OF_SERIES = 4  # two axes with more may be an image whose parts are stripes
@@ -16,13 +18,33 @@ NO_CHANNELS = -1
 
 def channel_axis(owner: Int[np.ndarray, "..."]) -> int:
     """The first or last axis, if it is the shortest and owners are the same all along it."""
+    axis = _axis_without_players(owner)
+    few = axis != NO_CHANNELS and np.shape(owner)[axis] <= MAX_CHANNELS_OF_SERIES
+    return axis if few or np.ndim(owner) > 2 else NO_CHANNELS
+
+
+def warn_of_stripes(players: Players) -> None:
+    """Where stripes of an image might as well be a series of many channels."""
+    for owner in jax.tree.leaves(players.owner):
+        axis = _axis_without_players(owner)
+        if axis != NO_CHANNELS and channel_axis(owner) == NO_CHANNELS:
+            count = np.shape(owner)[axis]
+            warnings.warn(
+                f"players that own all of axis {axis} of inputs of shape {np.shape(owner)} are "
+                f"taken as stripes of an image, whose pixels go into one another. For a series of "
+                f"{count} channels put these last and divide the times alone, as in "
+                f"patches(({max(np.shape(owner))},), 50).",
+                LayoutWarning,
+                stacklevel=2,
+            )
+
+
+def _axis_without_players(owner: Int[np.ndarray, "..."]) -> int:
     shape = np.shape(owner)
     ends = (0, len(shape) - 1) if len(shape) > 1 else ()
     for axis in ends:
         others = shape[:axis] + shape[axis + 1 :]
-        short = shape[axis] < min(others)
-        short = short and (len(shape) > 2 or shape[axis] <= MAX_CHANNELS_OF_SERIES)
-        if short and (owner == np.take(owner, [0], axis)).all():
+        if shape[axis] < min(others) and (owner == np.take(owner, [0], axis)).all():
             return axis
     return NO_CHANNELS
 

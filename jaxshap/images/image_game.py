@@ -15,6 +15,7 @@ from jaxshap.images.channels import (
     channel_axes,
     channel_axis,
     owners_of_pixels,
+    warn_of_stripes,
     with_channels_last,
 )
 from jaxshap.inputs import STAYS, Players
@@ -59,6 +60,7 @@ def image_game(
 
     What is mixed is where each player comes from: the image, 0, or draw k of what is absent, k + 1.
     """
+    warn_of_stripes(players)
     kind = _FilledModel(_inner(model), fill, players.owner, channel_axes(players))
     filled: Any = Host(kind, model.bytes_per_item) if isinstance(model, Host) else kind
     count = len(jax.tree.leaves(rows)[0])

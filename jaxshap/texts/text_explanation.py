@@ -51,7 +51,7 @@ class TextExplanation(Explanation):
         >>> print(jaxshap.texts.explain_texts(model, ["not good"])[0])
         Explanation of a text with 2 players: ... Exact() (exact), 4 evaluations
         output 1, of which 0 is the text without its players
-        not(-1) good(+2)
+        not(−1) good(+2)
     """
 
     def __getitem__(self, index: Any) -> Explanation:

@@ -118,7 +118,7 @@ def test_ctrl_c_carries_the_explanation_so_far():
 
 
 def test_ctrl_c_too_early_for_an_explanation_says_none():
-    model = Counted(stop_at=5, error=KeyboardInterrupt())
+    model = Counted(stop_at=4, error=KeyboardInterrupt())  # two ends, one look, and a batch
     with pytest.raises(jaxshap.Interrupted) as stop:
         jaxshap.explain(jaxshap.host(model), *tables(2, 3, 12), budget=400, batch_size=5)
     assert stop.value.explanation is None

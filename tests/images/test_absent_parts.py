@@ -1,5 +1,7 @@
 """Absent parts of images, made of the images themselves: what the model sees, and its names."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -84,9 +86,21 @@ def test_stripes_of_an_image_are_no_channels_and_a_short_axis_of_windows_is_one(
     stripes, bands = jaxshap.patches((8, 6), (2, 6)), jaxshap.patches((2, 12), (2, 3))
     for players, shape, axes in ((stripes, (8, 6), (1, 2)), (bands, (2, 12), (2,))):
         one = np.random.default_rng(3).random((1, *shape)).astype(np.float32)
-        filled = seen(MeanColour(), one, players, np.zeros(len(players), bool), host=True)
+        with warnings.catch_warnings(action="ignore", category=jaxshap.errors.LayoutWarning):
+            filled = seen(MeanColour(), one, players, np.zeros(len(players), bool), host=True)
         mean = np.broadcast_to(one.mean(axes, keepdims=True), one.shape)
         np.testing.assert_allclose(filled, mean, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_a_series_of_many_channels_in_front_is_not_taken_as_an_image_in_silence(kind):
+    series = np.random.default_rng(4).random((1, 5, 12)).astype(np.float32)
+    times = np.repeat(np.arange(4), 3)
+    with pytest.warns(jaxshap.errors.LayoutWarning, match=r"series of 5 channels put these last"):
+        kind(same_pixels, series, players=jaxshap.segments(np.broadcast_to(times, (5, 12))))
+    with warnings.catch_warnings(action="error"):
+        kind(same_pixels, series[:, :4], players=jaxshap.segments(np.broadcast_to(times, (4, 12))))
+        kind(same_pixels, series.transpose(0, 2, 1), players=jaxshap.patches((12,), 3))
 
 
 def test_a_map_of_pixels_for_images_with_channels_in_front_is_refused_with_the_remedy():

@@ -334,7 +334,7 @@ class TestOffManifold:
             ({"inside": 0.0}, "inside=0.0: pass a number above 0"),
             ({"neighbours": 50}, "from 1 to 24, four fifths of the 30 rows"),
             ({"num_orderings": 1}, "2 or more"),
-            ({"score": lambda points: points}, "one a row"),
+            ({"score": lambda points: points}, "one number a row"),
         ],
     )
     def test_bad_options_are_named(self, options, says):
