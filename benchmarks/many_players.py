@@ -48,10 +48,8 @@ def measured(num_players: int, scales: tuple[float, float], seed: int) -> list[t
     rows, background = (
         rng.normal(size=(count, num_players)).astype(np.float32) for count in (ROWS, 1)
     )
-    weights = np.where(np.arange(num_players) % 10 == 0, 1, other_weight).astype(np.float32)
-    model = jax.tree_util.Partial(
-        lambda network, weights, x: network(x * weights), network, weights
-    )
+    weights = np.where(np.arange(num_players) % 10 == 0, *scales).astype(np.float32)
+    model = jax.tree_util.Partial(weighted, network, weights)
     game, budget = jaxshap.marginal(model, rows, background), 2 * num_players + 2048
     runs = (jaxshap.estimate(100 + k, game, jaxshap.Leverage(), 60_000).values for k in range(6))
     truth = np.mean([np.asarray(values) for values in runs], axis=0)
