@@ -54,3 +54,14 @@ def test_a_model_that_returns_nan_is_found_by_debug_nans():
 
     with jax.debug_nans(True), pytest.raises(FloatingPointError):
         jaxshap.estimate(0, jaxshap.make_game(broken, PLAYERS), Permutation(), 26)
+
+
+def test_models_on_the_host_pass_the_transfer_guard_too():
+    def on_host(rows):
+        return np.tanh(np.asarray(rows) @ WEIGHTS)
+
+    with jax.transfer_guard("disallow"):
+        game = jaxshap.marginal(jaxshap.host(on_host), ROWS, BACKGROUND)
+        jaxshap.estimate(0, game, Permutation(), 26)
+        found = jaxshap.explain(on_host, ROWS, BACKGROUND, budget=26)
+    assert np.isfinite(found.values).all()
