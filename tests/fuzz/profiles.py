@@ -7,12 +7,14 @@ tries about that many inputs, new ones in every run, and prints how many there w
 
 import os
 
+import jax
 from hypothesis import HealthCheck, given, settings
 
 from jaxshap.errors import JaxshapError
 
 CALLS = int(os.environ.get("JAXSHAP_FUZZ", "0"))
 USUAL_CALLS = 800  # of all tests together
+CALLS_PER_CACHE = 200  # of many: a process has no room for the programs of thousands
 tried: dict[str, tuple[int, int]] = {}  # by test: calls, and answers among them
 
 
@@ -36,6 +38,8 @@ def fuzzed(share, least_answered=0.3, **strategies):
         def counted(**arguments):
             asked, answered = tried.get(test.__name__, (0, 0))
             tried[test.__name__] = (asked + 1, answered)
+            if CALLS and asked % CALLS_PER_CACHE == CALLS_PER_CACHE - 1:
+                jax.clear_caches()
             try:
                 test(**arguments)
             except JaxshapError:
