@@ -57,10 +57,9 @@ def default_estimator(game: Game, budget: int, most: int | None = None) -> Estim
     if budget < 2 * game.num_players + 2:  # one ordering and its reverse is all that it buys
         return Scattered() if game.num_strata > 1 else Permutation()
     largest = max(budget, most or 0)
-    if _is_read_out(game.num_players, budget, largest):
-        return BalancedFirst() if game.num_strata == 1 else Scattered()
     if game.num_strata == 1:
-        return OddGP()
+        many = _is_read_out(game.num_players, budget, largest)
+        return BalancedFirst() if many else OddGP()
     process = default_process(game, largest)
     if isinstance(process, Scattered):
         few = STRATA_OF_PROCESSES * largest / game.num_players

@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Bool, Float
 
 from jaxshap.estimators.balanced import Balanced
 from jaxshap.estimators.odd import OddGP
@@ -18,7 +18,7 @@ EVEN = 0.3  # 3 (Σ φ²)² / (n Σ φ⁴) above which players matter alike: 1 f
 
 
 @dataclasses.dataclass(frozen=True)
-class BalancedFirst(Estimator):
+class BalancedFirst(Balanced):
     """`Balanced`, and `OddGP` on the same pairs where that finds that few players matter.
 
     For hundreds of players. Where all of them matter alike, a read-out of milliseconds is nearly
@@ -36,15 +36,6 @@ class BalancedFirst(Estimator):
         True
     """
 
-    def plan(self, key: Key[Array, ""], num_players: int, budget: int) -> Plan:
-        return Balanced().plan(key, num_players, budget)
-
-    def constants(self, num_players: int, num_live: int, room: int) -> tuple[np.ndarray, ...]:
-        return Balanced().constants(num_players, num_live, room)
-
-    def solves_in_numpy(self, num_players: int) -> bool:
-        return Balanced().solves_in_numpy(num_players)
-
     def solve(
         self,
         plan: Plan,
@@ -52,7 +43,7 @@ class BalancedFirst(Estimator):
         empty: Float[Any, "*out"],
         full: Float[Any, "*out"],
     ) -> Estimate:
-        first = of_one_shape(Balanced().solve(plan, worths, empty, full))
+        first = of_one_shape(super().solve(plan, worths, empty, full))
         if array_library(worths) is np or len(first.values) < MIN_PLAYERS:
             return first  # and `successor` says what follows
         bare = plan._replace(detail=(), constants=())
@@ -62,15 +53,6 @@ class BalancedFirst(Estimator):
             return jax.tree.map(lambda new, old: new.astype(old.dtype), solved, first)
 
         return jax.lax.cond(_are_alike(first.values), lambda first: first, by_process, first)
-
-    def solve_strata(
-        self,
-        plan: Plan,
-        worths: Float[Any, "m strata *out"],
-        empty: Float[Any, "strata *out"],
-        full: Float[Any, "strata *out"],
-    ) -> Estimate:
-        return Balanced().solve_strata(plan, worths, empty, full)
 
     def successor(self, plan: Plan, solved: Estimate) -> tuple[Estimator, Plan] | None:
         if len(solved.values) < MIN_PLAYERS or _are_alike(solved.values):

@@ -240,6 +240,7 @@ class TestExplain:
             (199, 1, 2446, jaxshap.OddGP()),
             (200, 1, 2448, BalancedFirst()),
             (341, 9, 2730, jaxshap.Scattered()),
+            (341, 3, 2730, jaxshap.OddGP()),  # few rows, which may have few players who matter
             (1024, 1, 4096, BalancedFirst()),
             (1025, 1, 4098, jaxshap.OddGP()),  # which makes more of few evaluations
             (300, 1, 8194, jaxshap.OddGP()),  # and learns from many
