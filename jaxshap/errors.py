@@ -15,17 +15,13 @@ class JaxshapError(Exception):
 
     Example:
         >>> import jaxshap
-        >>> try:
-        ...     jaxshap.table([1.0, 2.0, 3.0])
-        ... except jaxshap.errors.JaxshapError as error:
-        ...     print(type(error).__name__)
-        InputError
+        >>> issubclass(jaxshap.BudgetError, jaxshap.errors.JaxshapError)
+        True
     """
 
 
 class InputError(JaxshapError, ValueError):
-    """An argument has a value, shape or combination that cannot be used; the message names the
-    remedy.
+    """An argument, its shape or a combination cannot be used; the message names the remedy.
 
     Example:
         >>> import jaxshap
@@ -43,11 +39,8 @@ class InputTypeError(InputError, TypeError):
 
     Example:
         >>> import jaxshap
-        >>> try:
-        ...     jaxshap.make_game(lambda coalition: 1.0, num_players="two")
-        ... except jaxshap.errors.InputTypeError as error:
-        ...     print(isinstance(error, TypeError), isinstance(error, jaxshap.InputError))
-        True True
+        >>> issubclass(jaxshap.errors.InputTypeError, TypeError)
+        True
     """
 
 
@@ -120,11 +113,8 @@ class UnsupportedModelError(JaxshapError, TypeError, ValueError):
 
     Example:
         >>> import jaxshap
-        >>> try:
-        ...     jaxshap.trees.read_trees("no model")
-        ... except jaxshap.UnsupportedModelError as error:
-        ...     print(str(error)[:24])
-        str is not a tree model
+        >>> issubclass(jaxshap.UnsupportedModelError, TypeError)
+        True
     """
 
 
